@@ -119,7 +119,7 @@ noren.cli.main()
 """
     code, err = interrupted(script, tmp_path)
     assert code == 130, err
-    assert "interrupted; nothing was left half-written" in err
+    assert "interrupted; no partial file was left" in err
     assert not (tmp_path / "new").exists()
 
 

@@ -116,7 +116,7 @@ def test_classes_are_cut_alike(spark, tmp_path: Path) -> None:
 
 def test_what_stops_them(spark, tmp_path: Path, ladders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lying = on_cluster(people(30), spark, tmp_path / "original")
-    with pytest.raises(ParameterError, match="k=31 is more than the 30 rows there are"):
+    with pytest.raises(ParameterError, match="k = 31 needs at least 31 rows, but there are 30"):
         tables.protect_combinations(HierarchyMethod(k=31, hierarchies=ladders), lying, seed=1)
     with pytest.raises(ParameterError, match="leave out --relaxed, or use --engine local"):
         tables.protect_combinations(Mondrian(k=2, relaxed=True), lying, seed=1)

@@ -74,7 +74,7 @@ def test_what_does_not_work_there(spark, master: str, noren, original: Path, tmp
         "protect", original, *SCHEMA, "--method", "pseudonymize", "--official", "--engine", master, "--out", "x"
     )
     assert told.code == 2
-    assert "--official does not work on a cluster" in told.err
+    assert "--official does not work on Spark" in told.err
     told = noren("attack", original, tmp_path, *SCHEMA, "--knowledge", 0.5, "--engine", master)
     assert told.code == 2
-    assert "--knowledge does not work on a cluster" in told.err
+    assert "--knowledge does not work on Spark" in told.err

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("words", "kind", "said"),
+    ("words", "kind", "message"),
     [
-        ("x java.io.IOException: No space left on device\n y", OutputError, "a worker's disk is full"),
+        ("x java.io.IOException: No space left on device\n y", OutputError, "nothing was written, because a worker's"),
         ("ModuleNotFoundError: No module named 'noren'", ClusterError, "a worker does not find Noren"),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker", ClusterError, "workers run another Python than this one"),
-        ("ExecutorLostFailure (executor 3 exited)", ClusterError, "workers ended in the middle of the work"),
-        ("Job aborted: java.lang.OutOfMemoryError: Java heap", ClusterError, "workers ended in the middle"),
-        ("java.lang.OutOfMemoryError: Java heap space", ClusterError, "Spark's driver has too little memory for this"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker", ClusterError, "workers run another version of Python"),
+        ("ExecutorLostFailure (executor 3 exited)", ClusterError, "nothing was written, because workers ended four"),
+        ("Job aborted: java.lang.OutOfMemoryError: Java heap", ClusterError, "nothing was written, because workers"),
+        ("java.lang.OutOfMemoryError: Java heap space", ClusterError, "nothing was written, because Spark's driver"),
         ("noren.errors.FileError: a.parquet: it is odd\n", FileError, "a.parquet: it is odd"),
         ("[FAILED_READ_FILE] x", FileError, "the files of the folder do not have the same columns"),
         ("\nsomething else\nat line 3", ClusterError, "Spark stopped: something else"),
@@ -49,7 +49,7 @@ def test_nobody_answers(java: None) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    with pytest.raises(ParameterError, match=r"no Spark master answers \(Connection refused\); check host and port"):
+    with pytest.raises(ParameterError, match=r"no Spark master answers \(Connection refused\); check its host"):
         session(f"spark://127.0.0.1:{port}")
 
 
@@ -66,10 +66,12 @@ def test_no_plan_and_no_parquet(master: str, tmp_path: Path) -> None:
     history = noren.sample(customers=5, rows=40, items=9, seed=1)
     (tmp_path / "T.csv").write_text(history.frame.write_csv())
     sample = Schema.preset("sample")
-    with pytest.raises(ParameterError, match="microaggregate does not run on a cluster; use --engine local, or one of"):
+    with pytest.raises(ParameterError, match="microaggregate does not run on Spark; use --engine local, or one of"):
         protect_folder("T.csv", "microaggregate", "x", k=3, engine=master, schema=sample, seed=1)
     made = methods.create("pseudonymize")
-    with pytest.raises(FileError, match=r"a cluster reads Parquet; convert it first: noren convert T.csv T.parquet"):
+    with pytest.raises(
+        FileError, match=r"Spark reads Parquet only; convert the file first: noren convert T.csv T.parquet"
+    ):
         protect_folder(tmp_path / "T.csv", made, tmp_path / "x", engine=master, schema=sample, seed=1)
     assert [path.name for path in tmp_path.iterdir()] == ["T.csv"]
 

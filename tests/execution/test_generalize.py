@@ -23,5 +23,5 @@ def test_one_block_of_items_alone(spark, tmp_path: Path) -> None:
 
 def test_what_one_machine_does(spark, tmp_path: Path) -> None:
     method = Generalize(survival=0.5)
-    with pytest.raises(ParameterError, match="does not run on a cluster with survival"):
+    with pytest.raises(ParameterError, match="does not run on Spark with survival"):
         plan_of(method).run(method, on_cluster(bare(), spark, tmp_path / "original"), seed=1)

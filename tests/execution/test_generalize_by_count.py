@@ -49,5 +49,5 @@ def test_categories(master, spark, tmp_path: Path) -> None:
 def test_more_people_asked_for_than_there_are(spark, tmp_path: Path) -> None:
     method = GeneralizeByCount(k=400)
     lying = on_cluster(bare(), spark, tmp_path / "original")
-    with pytest.raises(ParameterError, match="k=400 is more than the 41 customers there are"):
+    with pytest.raises(ParameterError, match="k = 400 needs at least 400 customers, but there are 41"):
         plan_of(method).run(method, lying, seed=1)

@@ -43,5 +43,5 @@ def test_what_stops_one_machine_stops_a_cluster(spark, tmp_path: Path) -> None:
     assert str(alone.value).replace("row 1", "row 7") == str(together.value)
     assert not (tmp_path / "release").exists()
     single = on_cluster(Table(blank.frame[:1], blank.schema), spark, tmp_path / "single", files=1)
-    with pytest.raises(ParameterError, match="a table of 1 rows hides nobody"):
+    with pytest.raises(ParameterError, match="the table has 1 rows; give a table of at least 2 rows"):
         protect(method, single, seed=1)

@@ -15,4 +15,4 @@ def test_a_share_of_the_pairs(spark, tmp_path: Path) -> None:
 
 def test_without_dates_and_all_that_can_be(spark, tmp_path: Path) -> None:
     release = same_release(Swap(share=1), bare(), spark, tmp_path)
-    assert release.statement.notes["columns_not_there"] == ["date"]
+    assert release.statement.notes["missing_columns"] == ["date"]

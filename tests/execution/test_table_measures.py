@@ -68,7 +68,7 @@ def test_rows_that_are_lost_and_claims_that_are_not_real(spark, tmp_path: Path) 
     measures = (Classes(), Discernibility(), ClassSize())
     classes, discernibility, size = same_scores(original, release, measures, spark, tmp_path)
     assert (classes.value, classes.notes["holds"]) == (2.0, False)
-    assert classes.notes["rows_that_say_nothing"] == 1
+    assert classes.notes["unlinked_rows"] == 1
     assert discernibility.value == 9 + 4 + 2 * 7
     assert size.value == pytest.approx(7 / 3)
 

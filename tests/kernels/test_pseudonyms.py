@@ -50,5 +50,5 @@ def test_too_many_customers_and_bad_seeds_are_refused() -> None:
     with pytest.raises(ParameterError, match="100,000,001 customers are more than"):
         pseudonyms(MOST_PSEUDONYMS + 1, 1)
     for seed in (-1, 2**128):
-        with pytest.raises(ParameterError, match="is not a whole number from 0"):
+        with pytest.raises(ParameterError, match="is out of range; use 0 <= seed < 2"):
             pseudonyms(3, seed)

@@ -76,5 +76,4 @@ def parse_engine(text: str) -> EngineChoice:
     master = _MASTER.fullmatch(name)
     if master and all(0 < int(port) < 65536 for port in re.findall(r":(\d{1,5})(?=,|$)", name)):
         return EngineChoice("spark", name)
-
     raise ParameterError(say("no_engine", engine=name, suggestion=suggestion(name, _NAMED)))

@@ -66,15 +66,15 @@ def consistent_pairs(
     known = keep(known.withColumnRenamed("v0", "item"))
     classes = keep(classes_of(public))
     public_rows = _public_rows(public, columns).join(
-        classes.select("history", "rows", f.col("pseudonym").alias("whose")),
-        f.col("pseudonym") == f.col("whose"),
+        classes.select("history", "rows", f.col("pseudonym").alias("owner")),
+        f.col("pseudonym") == f.col("owner"),
     )
     cells = [
         f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
         for at, column in enumerate(columns)
     ]
     number = f.row_number().over(Window.partitionBy("history").orderBy(*cells))
-    public_rows = keep(public_rows.withColumn("said", number).drop("pseudonym", "whose"))
+    public_rows = keep(public_rows.withColumn("public_row", number).drop("pseudonym", "owner"))
     many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
     if witnesses is None:
         candidates = _candidates(public_rows, known, many, columns, (fits, speaks), keep)
@@ -91,12 +91,12 @@ def consistent_pairs(
     listed = beside.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
     silent = beside.filter("s0 IS NULL").drop("s0")
     both = [listed.join(known, ["customer", "item"]), silent.join(known, "customer")]
-    by_item, by_customer = (some.filter(fits).select(*pair, "rows", "said", ROW) for some in both)
+    by_item, by_customer = (some.filter(fits).select(*pair, "rows", "public_row", ROW) for some in both)
     # the pairs each of whose public rows can have a known row of its own
-    place = f.row_number().over(Window.partitionBy(*pair, "said").orderBy(ROW))
+    place = f.row_number().over(Window.partitionBy(*pair, "public_row").orderBy(ROW))
     some = by_item.unionByName(by_customer).repartition(*pair).withColumn("place", place).filter("place <= rows")
-    edges = f.collect_list(f.struct("said", f.col(ROW).alias("row"))).alias("edges")
-    fitting = some.groupBy(*pair).agg(f.count_distinct("said").alias("fitted"), edges)
+    edges = f.collect_list(f.struct("public_row", f.col(ROW).alias("row"))).alias("edges")
+    fitting = some.groupBy(*pair).agg(f.count_distinct("public_row").alias("fitted"), edges)
     pairs = others.join(need, "history", "left")
     every = pairs.filter("need IS NULL").select(*pair)  # a history that says nothing
     rows = pairs.filter("need IS NOT NULL").join(fitting, pair).filter("fitted = need").select(*pair, "edges")
@@ -162,11 +162,11 @@ def _candidates(
     """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
     placed, stretches = _stretches(known, columns, keep)
     often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
-    listed = public_rows.select("history", "said", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
-    by_item = listed.groupBy("history", "said").agg(f.sum("often").alias("often"))
-    ways = _lookups(public_rows.join(by_item, ["history", "said"], "left").fillna(0, ["often"]), stretches)
-    best = ways.groupBy("history").agg(f.min(f.struct("allowed", "said", "way", "first", "last")).alias("best"))
-    telling_rows = keep(public_rows.join(best.select("history", "best.*"), ["history", "said"]))
+    listed = public_rows.select("history", "public_row", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
+    by_item = listed.groupBy("history", "public_row").agg(f.sum("often").alias("often"))
+    ways = _lookups(public_rows.join(by_item, ["history", "public_row"], "left").fillna(0, ["often"]), stretches)
+    best = ways.groupBy("history").agg(f.min(f.struct("allowed", "public_row", "way", "first", "last")).alias("best"))
+    telling_rows = keep(public_rows.join(best.select("history", "best.*"), ["history", "public_row"]))
     (fits, speaks), columns_out = tests, ["history", "customer", "rows"]
     fits = fits & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
     named = telling_rows.filter("way = 0").withColumn("looked", f.explode("s0"))
@@ -217,7 +217,7 @@ def _lookups(public_rows: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -
     names = [f"{end}{at}" for at in stretches for end in "lh"]
     into: Types = {
         "history": pl.String(),
-        "said": pl.Int32(),
+        "public_row": pl.Int32(),
         "allowed": pl.Int64(),
         **dict.fromkeys(("way", "first", "last"), pl.Int32()),
     }
@@ -233,11 +233,11 @@ def _lookups(public_rows: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -
         least = np.take_along_axis(np.array(allowed), best[None], axis=0)[0]
         first, last = (np.choose(best, [pair[side] for pair in ends]) for side in range(2))
         way = np.where(least == _ALL, -1, np.array([0, *stretches])[best])
-        return block.select("history", "said").with_columns(
+        return block.select("history", "public_row").with_columns(
             allowed=pl.Series(least), way=pl.Series(way), first=pl.Series(first), last=pl.Series(last)
         )
 
-    lookups = public_rows.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
+    lookups = public_rows.select("history", "public_row", "often", f.col("s0").isNull().alias("silent"), *names)
     return map_blocks(lookups, kernel, into)
 
 
@@ -246,7 +246,7 @@ def _matchable(block: pl.DataFrame) -> pl.DataFrame:
     edges = block.select("edges").with_row_index("pair").explode("edges").unnest("edges")
     coded = edges.select(
         "pair",
-        left=pl.struct("pair", "said").rank("dense") - 1,
+        left=pl.struct("pair", "public_row").rank("dense") - 1,
         right=pl.struct("pair", "row").rank("dense") - 1,
     )
     left, right = (coded[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))

@@ -1,7 +1,7 @@
-"""Where work runs: on this machine's processors, on its graphics processor, or on a Spark cluster.
+"""Engines: where work runs, on this machine's processors, on its graphics processor, or on a Spark cluster.
 
-Whoever runs something holds an :class:`Engine` and does not ask which one. The same seed gives the same public rows on
-each of them. What an engine cannot do, it refuses itself.
+Callers use an :class:`Engine` and need not know which one. The same seed gives the same public rows on each of them. An
+engine refuses what it cannot do.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 class OriginalInput:
     """An original as engines take it: this machine needs its rows, a cluster the address of its files.
 
-    ``said`` and ``questions`` are what was chosen and what was left open when it was read.
+    ``remarks`` say what was chosen when it was read, ``questions`` what was left open.
     """
 
     schema: Schema
@@ -254,7 +254,7 @@ class Engine:
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
         """Protect a file of any size block by block, by retention; ``how`` is as in ``protect_file``."""
         if not isinstance(method, Retention):
-            raise ParameterError(_("only retention works on a stream; leave --stream out"))
+            raise ParameterError(_("--stream works with retention only; leave it out, or use --method retention"))
         return protect_file(path, out, method, schema, **how)
 
     def reconstruct(
@@ -306,7 +306,7 @@ class ServerEngine(Engine):
         self._ran(component.name, self._name if fits else "local")
         if fits:
             return self._cluster
-        progress(0.0, _("{component}: on this machine, it has no plan for a cluster").format(component=component.name))
+        progress(0.0, _("{component}: on this machine (not available on Spark)").format(component=component.name))
         return None
 
     def protect(self, original: OriginalInput, method: Method, out: str | Path, **how: Any) -> ProtectResult:
@@ -363,7 +363,7 @@ class ReleaseCounts:
         return int(self.secret.pseudonyms["customer"].n_unique()) if self.has_secret else 0
 
     def nonempty_columns(self) -> list[Column]:
-        """Return the columns of which some row says something."""
+        """Return the columns with at least one value."""
         return [c for c in self.schema.columns if self._public.frame[c.name].null_count() < self.rows]
 
     def identifying(self) -> Mapping[str, Identifying]:

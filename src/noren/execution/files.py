@@ -136,7 +136,7 @@ def written_whole(
     if is_local(out):
         require_free_path(local_path(out), replace=replace)
     elif target.exists() and not replace:
-        raise OutputError(say("{folder} is there already; choose another, or use --force", path=out))
+        raise OutputError(say("exists", path=out))
     parent, _slash, name = target.address.rpartition("/")
     aside = ClusterPath(session, f"{parent}/.{name}.{uuid4().hex[:12]}")
     try:
@@ -144,7 +144,7 @@ def written_whole(
         if replace and target.exists():
             target.remove()
         if not aside._system.rename(aside._path, target._path):
-            raise OutputError(say("{folder} cannot be put in place", folder=target.address))
+            raise OutputError(say("not_moved", folder=target.address))
     finally:
         aside.remove()
 
@@ -251,9 +251,7 @@ def guessed_schema(spark: SparkSession, path: str | Path, **how: Any) -> SchemaG
         return guess_schema(local_path(path), **how)
     rows, count = numbered(spark, path)
     head = pl.DataFrame(rows.filter(rows[ROW] < SAMPLE_ROWS).orderBy(ROW).drop(ROW).toArrow())
-    words = _("read as Parquet, {columns} columns, {rows:,} rows").format(
-        form="Parquet", columns=head.width, rows=count
-    )
+    words = _("read as {form}, {columns} columns, {rows:,} rows").format(form="Parquet", columns=head.width, rows=count)
     return guess_columns(head, Path(path).name.split(".")[0] or "custom", layout_note=words, file=path, **how)
 
 

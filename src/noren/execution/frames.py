@@ -377,7 +377,7 @@ def counts_by_key(
         if count > most:
             raise ParameterError(
                 _(
-                    "the driver would hold {count:,} combinations of values, more than {most:,}"
+                    "the driver would hold {count:,} combinations of values, more than {most:,}; use fewer columns, "
                     "round their values, or use --engine local"
                 ).format(count=count, most=most)
             )

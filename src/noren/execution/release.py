@@ -1,4 +1,4 @@
-"""Releases, guesses and both sides of a comparison, where they lie on a cluster."""
+"""Releases, guesses and evidence of measures on a cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LINE = "line"
-"""The column of :func:`lined` that holds a row's text."""
+"""The column of :func:`with_row_text` that holds a row's text."""
 _ROWS_OF_A_FILE = 2_000_000
 
 
@@ -38,7 +38,7 @@ class ClusterRelease:
 
     ``public.frame`` holds the released rows alone (no deleted ones) with :data:`~noren.execution.frames.ROW`, the
     original row each stands for, null for an inserted one. ``pseudonyms`` has ``pseudonym``, ``customer`` (and
-    ``period``); None for tables. ``given`` is what the last step of a chain of a history was given, under the
+    ``period``); None for tables. ``last_input`` is the input of the last step of a chain of a history, under the
     customers' own names: what that step claims is about it.
     """
 
@@ -55,7 +55,7 @@ class ClusterRelease:
 
     @property
     def has_secret(self) -> bool:
-        """Whether the secret part is at hand."""
+        """Whether the secret part is available."""
         return self.original_rows > 0
 
     def save(
@@ -79,7 +79,7 @@ class ClusterRelease:
             released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
         statement = scanned(released.some(), self.statement)
         with written_whole(session, folder, replace=replace_existing and RELEASE) as aside:
-            progress(0.5, _("putting the rows in an order that tells nothing"))
+            progress(0.5, _("sorting rows"))
             staged = aside / "_sorted"
             files = max(1, -(-released.rows // _ROWS_OF_A_FILE))
             by_text = with_row_text(released).repartitionByRange(files, LINE).sortWithinPartitions(LINE)
@@ -89,9 +89,7 @@ class ClusterRelease:
             cells = [f"c{at}" for at in range(len(names))]
             public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
             public.write.parquet((aside / "public.parquet").address)
-            public_values: dict[
-                str, list[str]
-            ] = {}  # of domains the values that the rows show, which are at most the domain
+            public_values: dict[str, list[str]] = {}  # of each declared domain, the values that occur
             for cell, column in zip(map(f.col, cells), released.schema.columns, strict=True):
                 if column.domain is not None and column.role not in (Role.CUSTOMER, Role.IDENTIFIER):
                     values = f.explode(cell) if is_generalised(released.types[column.name]) else cell
@@ -162,7 +160,7 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
         path = local_path(place.address) / "public.parquet"
         text = schema_in(path) if path.is_file() else None
     if statement_fields is None or text is None:
-        raise FileError(_("this is no part of a release; name a folder that noren protect wrote"), file=str(folder))
+        raise FileError(_("this is not a release; name a folder that noren protect wrote"), file=str(folder))
     schema = Schema.from_toml(text, file=str(folder))
     raw, rows = numbered(session, (place / "public.parquet").address)
     kinds = {column.name: raw.schema[column.name].dataType.typeName() for column in schema.columns}
@@ -230,11 +228,10 @@ class ClusterEvidence:
 
     def histories(self) -> tuple[ClusterRecords, ClusterRecords]:
         """Return the original and the public rows, both of which must be histories."""
-
         if self.original.schema.kind != Kind.HISTORY:
-            raise SchemaError(_("the original is a table"))
+            raise SchemaError(_("the original is a table; this measure judges purchase histories"))
         if self.release.public.schema.kind != Kind.HISTORY:
-            raise SchemaError(_("the release is a table"))
+            raise SchemaError(_("the release is a table; this measure judges purchase histories"))
         return self.original, self.release.public
 
 
@@ -242,7 +239,7 @@ class ClusterEvidence:
 
 
 Keep = Callable[["DataFrame"], "DataFrame"]
-IS_PUBLIC = "noren_shown"
+IS_PUBLIC = "noren_is_public"
 """Whether a row of :func:`both_sides` has a public one."""
 
 
@@ -250,7 +247,7 @@ def both_sides(evidence: ClusterEvidence) -> DataFrame:
     """Return every original row beside the public row that stands for it.
 
     Columns are those of the original (``c0``, …), those of the release (``p0``, …), null where the row was deleted, and
-    :data:`SHOWN`. Inserted rows are left out.
+    :data:`IS_PUBLIC`. Inserted rows are left out.
     """
     original, public = evidence.histories()
     known = [f"c{at}" for at in range(len(original.schema.names))]
@@ -280,7 +277,7 @@ def place_type(public: ClusterRecords) -> pl.DataType:
 
 @contextmanager
 def persisting() -> Iterator[Keep]:
-    """Give what keeps a frame that is used more than once on the workers' disks, until all is done."""
+    """Yield a function that keeps a frame on the workers' disks until the block ends."""
     held: list[DataFrame] = []
 
     def keep(frame: DataFrame) -> DataFrame:

@@ -1,4 +1,4 @@
-"""The connection to a cluster, and one piece of work on it: faults in one line, nothing left on workers' disks."""
+"""Spark sessions: connect, report progress, explain errors in one line, and clean up the workers' disks."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ def java_home() -> Path:
     """Return the folder of a Java that Spark can run on: ``JAVA_HOME``, else the one on the path."""
     named = os.environ.get("JAVA_HOME")
     program = str(Path(named) / "bin" / "java") if named else shutil.which("java")
-
     if program is None:
         raise ClusterError(say("no_java", least=LEAST_JAVA))
     try:
         output = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
-        raise ClusterError(say("broken_java", least=LEAST_JAVA), value=program) from None
+        raise ClusterError(say("no_java", least=LEAST_JAVA), value=program) from None
     match = re.search(r'version "(?:1\.)?(\d+)', output)
     version = int(match[1]) if match else 0
     if version < LEAST_JAVA:
@@ -104,7 +103,7 @@ def session(address: str) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     stderr_copy, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)  # what is started writes its words to nowhere: Java greets people with warnings of its own
+    os.dup2(nowhere, 2)  # silences what is started: Java prints warnings of its own
     try:
         _open[address] = builder.getOrCreate()
     finally:
@@ -137,12 +136,12 @@ _FAULTS: dict[str, tuple[type[ClusterError | FileError], str]] = {
     "workers_ended": (ClusterError, "OutOfMemoryError|ExecutorLostFailure"),
     "other_columns": (FileError, "CANNOT_MERGE_SCHEMAS|FAILED_READ_FILE|CANNOT_READ"),
 }
-"""What is said where Spark's words hold these; the first that does counts."""
+"""The message for each kind of error, by a pattern in Spark's error text; the first match counts."""
 
 
 @contextmanager
 def explain_faults(session: SparkSession) -> Iterator[None]:
-    """Say what a cluster's errors mean; give up where all workers are gone for good."""
+    """Translate Spark's errors into ours; give up when all workers are gone for good."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -178,13 +177,13 @@ def explain_faults(session: SparkSession) -> Iterator[None]:
 
 
 def explain_error(text: str) -> NorenError:
-    """Return what long words of Spark mean.
+    """Return our error for an error text of Spark.
 
     >>> print(explain_error("… java.io.IOException: No space left on device …"))
-    a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written
+    nothing was written, because a worker's disk is full; free some space, or set spark.local.dir to another disk
     """
     ours = re.search(r"noren\.errors\.(\w+): (.*)", text)
-    if ours:  # an error of ours that was raised on a worker keeps its words
+    if ours:  # an error of ours that was raised on a worker keeps its message
         kind: type[NorenError] = {"OutputError": OutputError, "FileError": FileError}.get(ours[1], ParameterError)
         return kind(ours[2].strip())
     if "No space left on device" in text:
@@ -196,14 +195,14 @@ def explain_error(text: str) -> NorenError:
     return ClusterError(say("stopped", reason=line.strip()[:200]))
 
 
-# --- one piece of work: faults in one line, stages told, and nothing left behind on the workers' disks ---------------
+# --- one piece of work -----------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def cluster_session(engine: str, progress: Progress = silent) -> Iterator[tuple[SparkSession, Progress]]:
-    """Give the session on a cluster and a progress that also hears of its stages while they run, for one piece of work.
+    """Yield a session on a cluster and a progress that also reports its stages.
 
-    A session is kept for the next piece, so what plans kept on the workers' disks is let go here.
+    The session stays open for the next call; what plans persisted on the workers' disks is removed here.
     """
     spark, ended = session(engine), threading.Event()
 
@@ -212,7 +211,7 @@ def cluster_session(engine: str, progress: Progress = silent) -> Iterator[tuple[
             while not ended.wait(_LOOK_AT_STAGES):
                 stages.look()
             stages.report(settled=True)  # for stages shorter than the time between two looks
-        except Exception:  # the session is ending; whoever waits for it hears why
+        except Exception:  # the session is ending; the caller gets the reason
             return
 
     with explain_faults(spark):
@@ -223,17 +222,16 @@ def cluster_session(engine: str, progress: Progress = silent) -> Iterator[tuple[
         try:
             yield spark, stages or silent
         finally:
-            with suppress(Exception):  # whoever lost the cluster hears of that
+            with suppress(Exception):  # a lost cluster is reported elsewhere
                 spark.catalog.clearCache()
             ended.set()
             if stages is not None:
                 thread.join()
 
 
-# --- how far a cluster is: the stages of the work that goes on, told as they pass ------------------------------------
+# --- progress of a cluster: the stages of the running work -----------------------------------------------------------
 
-# Whoever wants more than a line listens within :func:`hearing_stages`: tasks, what is shuffled and how long it takes,
-# step by step, in numbers that Spark counts anyway.
+# :func:`report_stages` reports more than a line: tasks, shuffled rows and bytes, and seconds of each step.
 
 
 _LOOK_AT_STAGES = 0.5
@@ -287,9 +285,9 @@ class ClusterStep:
 def steps_of(stages: Iterable[Stage]) -> list[ClusterStep]:
     """Return what stages come to, step by step, in the order in which the steps began.
 
-    >>> said = {"en": "jaccard"}
-    >>> two = [Stage(3, said, 4, 4, 90, 800, 0.0, 2.0, True), Stage(4, said, 1, 2, 10, 50, 1.0, 2.5, False)]
-    >>> [(one.stages, one.done, one.tasks, one.rows, one.bytes, one.seconds, one.over) for one in steps_of(two)]
+    >>> step = {"en": "jaccard"}
+    >>> two = [Stage(3, step, 4, 4, 90, 800, 0.0, 2.0, True), Stage(4, step, 1, 2, 10, 50, 1.0, 2.5, False)]
+    >>> [(step.stages, step.done, step.tasks, step.rows, step.bytes, step.seconds, step.over) for step in steps_of(two)]
     [(2, 5, 6, 100, 850, 2.5, False)]
     """
     by_step: dict[str, list[Stage]] = {}
@@ -311,12 +309,12 @@ def steps_of(stages: Iterable[Stage]) -> list[ClusterStep]:
 
 StepListener = Callable[[list[ClusterStep]], None]
 _listener: ContextVar[tuple[StepListener, dict[int, Stage]] | None] = ContextVar("stages", default=None)
-"""Who hears of stages, and those that were told so far, by their numbers."""
+"""The listener, and the stages reported so far, by their numbers."""
 
 
 @contextmanager
 def report_stages(listener: StepListener) -> Iterator[None]:
-    """Let ``hear`` be told the steps of what is done within, whenever a stage changed; from another thread."""
+    """Call ``listener`` with the steps of the work inside whenever a stage changes; from another thread."""
     before = _listener.set((listener, {}))
     try:
         yield
@@ -325,7 +323,7 @@ def report_stages(listener: StepListener) -> Iterator[None]:
 
 
 class Stages:
-    """Tells a step of the work, and behind it how many tasks of Spark's running stages are done."""
+    """A progress that adds how many tasks of Spark's running stages are done."""
 
     def __init__(self, session: SparkSession, progress: Progress) -> None:
         self._tracker, self._progress = session.sparkContext.statusTracker(), progress
@@ -348,7 +346,7 @@ class Stages:
         self._progress(self._share, self._step, best)
 
     def look(self) -> None:
-        """Tell how far the running stages are; nothing where none runs."""
+        """Report how far the running stages are, if any."""
         running = [self._tracker.getStageInfo(stage) for stage in self._tracker.getActiveStageIds()]
         known = [stage for stage in running if stage is not None]
         if known:
@@ -358,9 +356,9 @@ class Stages:
         self.report()
 
     def report(self, *, settled: bool = False) -> None:
-        """Tell whoever hears it the stages of this work, where something changed since the last look.
+        """Report the stages of this work to the listener, if something changed since the last call.
 
-        Those that are ``settled`` are told when Spark has told all of them.
+        With ``settled`` it waits until Spark has recorded all of them.
         """
         if self._listen is None:
             return

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 class SparkEngine(Engine):
     """A Spark cluster: ``spark://host:port``, or ``local[n]`` for threads of this machine.
 
-    Data lie where workers see them. The driver holds guesses, and one line for each person where a verdict is asked
-    for; what it holds beside that, each plan says.
+    Data must be where workers can read them. The driver holds guesses and, for a verdict, one line per person; each
+    plan says what else it holds.
     """
 
     def __init__(self, address: str) -> None:
@@ -139,7 +139,7 @@ class SparkEngine(Engine):
 
             def check(place: ClusterPath) -> None:
                 if audited:
-                    report(0.9, _("counting who fits"))
+                    report(0.9, _("counting candidates"))
                     claimed = replace(load_release(spark, place.address), statement=release.statement.steps[-1])
                     known = data if release.last_input is None else release.last_input
                     sensitive = release.statement.parameters.get("sensitive")
@@ -148,8 +148,8 @@ class SparkEngine(Engine):
             counts = release.save(out, replace_existing=force, progress=report, check=check)
         rows = data.rows, counts["public"], counts["deleted"], counts["inserted"]
         unaudited = _(
-            "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
-            " do not publish it yet"
+            "the claim of the chain's last step was not audited, because Spark audits no chain of a table; "
+            "do not publish the release yet"
         )
         return ProtectResult(
             release.statement,
@@ -263,7 +263,7 @@ class SparkEngine(Engine):
             if value:
                 flag = f"--{name.replace('_', '-')}"
                 raise ParameterError(
-                    _("{flag} does not work on a cluster; leave it out, or use --engine local").format(flag=flag)
+                    _("{flag} does not work on Spark; leave it out, or use --engine local").format(flag=flag)
                 )
 
     @staticmethod
@@ -319,7 +319,7 @@ class SparkCounts(ReleaseCounts):
             return self._known.people()
 
     def nonempty_columns(self) -> list[Column]:
-        """Return the columns of which some row says something."""
+        """Return the columns with at least one value."""
         with cluster_session(self._address):
             names = [f.count(self._released.column(c)) for c in self.schema.columns]
             filled = self._released.frame.agg(*names).first() or ()

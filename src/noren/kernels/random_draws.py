@@ -29,7 +29,7 @@ def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) ->
     True
     """
     if not 0 <= seed < 1 << 128:
-        raise ParameterError.out_of_range("no_seed", seed, "0 <= seed < 2^128")
+        raise ParameterError.out_of_range("seed", seed, "0 <= seed < 2^128")
     # one count makes four numbers
     counter = np.array([first // 4, 0, stream, draw], dtype=np.uint64)
     raw = np.random.Philox(key=seed, counter=counter).random_raw(first % 4 + rows)[first % 4 :]
@@ -178,5 +178,5 @@ def first_pseudonym(count: int, seed: int) -> int:
     if count > MOST_PSEUDONYMS:
         raise ParameterError(say("many_customers", count=count, most=MOST_PSEUDONYMS))
     if not 0 <= seed < 1 << 128:
-        raise ParameterError.out_of_range("no_seed", seed, "0 <= seed < 2^128")
+        raise ParameterError.out_of_range("seed", seed, "0 <= seed < 2^128")
     return int(10 ** max(1, len(str(max(count - 1, 0)))))

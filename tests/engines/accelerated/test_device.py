@@ -39,7 +39,7 @@ def test_blocks_are_halved_until_they_fit(device: Accelerator) -> None:
 
 def test_the_smallest_block_that_does_not_fit_is_one_line(device: Accelerator) -> None:
     asked: list[int] = []
-    with pytest.raises(ParameterError, match=r"too little memory.*--engine local") as error:
+    with pytest.raises(ParameterError, match=r"too little free memory \(.* GB\).*--engine local") as error:
         in_smaller_blocks(device, short_of(3, asked), 20, least=8)
     assert asked == [20, 10, 8]
     assert "\n" not in str(error.value)

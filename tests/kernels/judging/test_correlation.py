@@ -49,9 +49,9 @@ def test_against_numpy(pairs: list[tuple[int, int]]) -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ParameterError, match="2 releases cannot show a correlation; compare at least 3"):
+    with pytest.raises(ParameterError, match="a correlation of 2 releases says nothing; compare at least 3"):
         rejection_limit(2)
-    with pytest.raises(ParameterError, match="alpha = 0 is not a chance"):
+    with pytest.raises(ParameterError, match="alpha = 0 is out of range; use 0 < alpha < 1"):
         rejection_limit(5, 0)
 
 

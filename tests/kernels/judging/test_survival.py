@@ -102,7 +102,7 @@ def test_whoever_is_alone_is_lost() -> None:
 
 def test_nothing_published_nothing_lost() -> None:
     assert best_plan([]).chance == 0.0
-    with pytest.raises(ParameterError, match="no members"):
+    with pytest.raises(ParameterError, match="size = 0 is out of range; use size >= 1"):
         best_plan([2, 0])
 
 

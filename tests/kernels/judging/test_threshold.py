@@ -143,7 +143,7 @@ def test_no_law_of_n_people_does_better(n: int, p: Fraction) -> None:
 def test_what_is_no_chance_is_refused() -> None:
     with pytest.raises(ParameterError, match="n = -1"):
         threshold(-1)
-    with pytest.raises(ParameterError, match="p = 1 is not a chance"):
+    with pytest.raises(ParameterError, match="p = 1 is out of range; use 0 < p < 1"):
         threshold(3, "paper", Fraction(1))
-    with pytest.raises(ParameterError, match="alpha = 0 is not a chance"):
+    with pytest.raises(ParameterError, match="alpha = 0 is out of range; use 0 < alpha <= 1"):
         thresholds(3, "sharp", P, Fraction(0))

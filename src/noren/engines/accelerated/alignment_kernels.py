@@ -205,7 +205,8 @@ def costs(laid: Any, few: Any, many: Any, limits: Any, columns: int) -> Any:
     values = torch.empty(len(few), dtype=torch.float64, device=accelerator.device)
     places = [accelerator.tensor(np.asarray(array)) for array in (few, many, limits)]
     _costs[(len(few),)](
-        laid.start, laid.point, laid.item, laid.worth, *places, values, accelerator.tensor(np.array(constants, np.float64)),
+        laid.start, laid.point, laid.item, laid.worth, *places, values,
+        accelerator.tensor(np.array(constants, np.float64)),
         laid.point.shape[1], columns, num_warps=1 if columns <= 128 else 4, enable_fp_fusion=False,
     )  # fmt: skip
     return values.cpu().numpy()

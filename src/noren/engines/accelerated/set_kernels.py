@@ -70,18 +70,18 @@ def best(
     *,
     in_order: bool,
 ) -> None:
-    """Improve the best answers ``found`` (overlap, sum of sizes, customer) of all asked sets.
+    """Improve the best ``answers`` (overlap, sum of sizes, customer) for all released sets.
 
     Parameters
     ----------
-    asked, known
+    released, known
         Matrices of zeros and ones in floats of 8 bits, a row for each set; columns a multiple of 128.
     sizes
         The sizes of the sets on both sides.
     place
         The number by which each customer goes; of equally similar ones the lowest is the answer.
     tiles
-        For each block of asked sets, the first tile of customers to look at and the one after the last.
+        For each block of released sets, the first tile of customers to look at and the one after the last.
     in_order
         Whether customers stand in order of their numbers.
     """

@@ -60,8 +60,8 @@ def most_similar_sets(
     >>> from noren.engines.accelerated.device import processor
     >>> from noren.kernels.items.packed_sets import item_sets
     >>> known = item_sets(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 3]), 3, 4)
-    >>> asked = item_sets(np.array([0, 0]), np.array([0, 1]), 1, 4)
-    >>> who, how = most_similar_sets(processor(), known, asked, 4, 3)
+    >>> released = item_sets(np.array([0, 0]), np.array([0, 1]), 1, 4)
+    >>> who, how = most_similar_sets(processor(), known, released, 4, 3)
     >>> who.tolist(), how.round(3).tolist()
     ([[0, 1, -1]], [[1.0, 0.333, 0.0]])
     """

@@ -70,7 +70,7 @@ def plan_of(component: Component | type[Component]) -> ClusterPlan:
     there = plans(_side(component))
     if component.name not in there:
         raise ParameterError(
-            _("{component} does not run on a cluster; use --engine local, or one of {names}").format(
+            _("{component} does not run on Spark; use --engine local, or one of {names}").format(
                 component=component.name, names=listing(list(there))
             ),
         )

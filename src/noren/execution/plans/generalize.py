@@ -171,9 +171,11 @@ def protect_generalize(
     if any(refused.values()):
         names = ", ".join(name for name, wanted in refused.items() if wanted)
         raise ParameterError(
-            _("effort in words alone").format(names=names),
+            _("generalize does not run on Spark with {names}; use --engine local, or only k and a named effort").format(
+                names=names
+            ),
         )
-    progress(0.0, _("laying histories side by side"))
+    progress(0.0, _("aligning histories"))
     nothing = original.rowless()
     measured = nothing.measured()
     require_exact(nothing, measured)

@@ -54,7 +54,7 @@ def protect_perturb(
     """Move each row by the noise that its place in the original draws."""
     nothing, schema = original.rowless(), original.schema
     method.reject_if_nothing_moves(schema)
-    progress(0.1, _("moving dates"))
+    progress(0.1, _("perturbing"))
     last_day = reject_empty_periods(method, original) if method.moves_dates(schema) else None
     frame = original.frame
     packs = {column.name: f"noren_pack{at}" for at, column in enumerate(method.moved_by_packs(schema))}
@@ -149,7 +149,7 @@ def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress:
         )
         draws, keys = drawn.persist(StorageLevel.DISK_ONLY), ("uniform", "at")
         picked = draws.filter(up_to(keys, key_of_row(draws, keys, wanted))).select("one", "other")
-    progress(0.5, _("exchanging rows"))
+    progress(0.5, _("swapping rows"))
     # the rows of picked pairs get their partner's customer and what goes with customers
     carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
     owners = picked.union(picked.select("other", "one")).toDF("noren_to", "noren_from")
@@ -295,7 +295,7 @@ def protect_pseudo_records(
     method: PseudoRecords, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Add rows until clusters of customers have equal items; the search is one machine's, rows stay on the cluster."""
-    progress(0.0, _("comparing what customers bought"))
+    progress(0.0, _("comparing rows"))
     nothing = original.rowless()
     require_exact(nothing, nothing.measured())
     customers, count = customers_of(original)

@@ -105,8 +105,8 @@ def protect_combinations(
     if isinstance(method, Mondrian) and method.relaxed:
         raise ParameterError(
             _(
-                "relaxed cuts part rows of equal value by their order, which no cluster keeps; leave out "
-                "--relaxed, or use --engine local"
+                "--relaxed separates equal rows by their order, which Spark does not keep; leave it out, "
+                "or use --engine local"
             ),
         )
     quasi, sensitive = method.looked_at(original.schema)

@@ -33,7 +33,6 @@ from noren.execution.plans import plan
 from noren.execution.plans.attacks import item_set_arrays, similarity, with_overlap
 from noren.execution.release import IS_PUBLIC, ClusterEvidence, both_sides, in_release_order, persisting, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
-
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import exact_sum
 from noren.kernels.judging.statistics import STATISTICS, table_error
@@ -151,7 +150,6 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
         lambda block, rows: pl.DataFrame(dict(zip(names, coder(block.frame), strict=True))).with_columns(rows),
         dict.fromkeys([*names, ROW], pl.Int64()),
     )
-
     by = {name: f.col(name) for name in names}
     counts = counts_by_key(coded, by, rows=records.rows, most=most, first=f.min(ROW)).sort("first")
     return ObservedRecords([counts[name].to_numpy() for name in names], made.sizes, counts[ROWS].to_numpy())
@@ -203,7 +201,6 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
     )
     both = values.join(cells, f.col(ROW) == f.col("noren_of"), "left")
     rows = both.withColumn("gone", f.col("noren_of").isNull()).drop(ROW, "noren_of").persist(StorageLevel.DISK_ONLY)
-
     pairs = {}
     try:
         for at, name in enumerate(quasi):
@@ -275,7 +272,7 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
     """Return the share of records in the right cell."""
     original, release = evidence.original, evidence.release
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
-        raise SchemaError(say("data_of_history"))
+        raise SchemaError(say("of_history"))
     if release.statement.method == "retention":
         return measure.of_seen(
             release.public.schema,

@@ -69,7 +69,6 @@ import numpy as np
 from scipy.special import gammaln
 
 from noren.errors import ParameterError
-
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.threshold import ALPHA, Bound, P, sharp_probability, threshold, thresholds
 
@@ -232,7 +231,7 @@ def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
     (['1/2', '0', '1/2'], ['1/3', '1/2', '0', '1/6'])
     """
     if not 0 <= j <= k:
-        raise ParameterError.out_of_range("{j} of {k} members cannot be named; use 0 <= j <= k", j, f"0 <= j <= {k}")
+        raise ParameterError.out_of_range("j", j, f"0 <= j <= {k}")
     # d(k-i, j-i) = Σ_m (-1)^m·C(j-i,m)·(k-i-m)!, all of it over (k-j)!, so that a class of a million costs no more
     ways = (
         comb(j, i) * sum((-1) ** m * comb(j - i, m) * perm(k - i - m, j - i - m) for m in range(j - i + 1))
@@ -292,7 +291,7 @@ def best_plan(
     """
     ordered = sorted(sizes)
     if ordered and ordered[0] < 1:
-        raise ParameterError.out_of_range("a class has no members; give sizes of 1 or more", ordered[0], "size >= 1")
+        raise ParameterError.out_of_range("size", ordered[0], "size >= 1")
     total = sum(ordered)
     limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
     most = min(total, MOST_NAMED)

@@ -40,7 +40,6 @@ from typing import Literal
 
 from noren.errors import ParameterError
 
-
 Bound = Literal["paper", "sharp"]
 P = Fraction(1, 3)
 ALPHA = Fraction(1, 2000)
@@ -48,13 +47,11 @@ ALPHA = Fraction(1, 2000)
 
 def _reject_outside(n: int, p: Fraction, alpha: Fraction) -> None:
     if n < 0:
-        raise ParameterError.out_of_range("n = {n} people cannot be named; use n >= 0", n, "n >= 0")
+        raise ParameterError.out_of_range("n", n, "n >= 0")
     if not 0 < p < 1:
-        raise ParameterError.out_of_range("p = {p} is not a chance between 0 and 1; use one like 1/3", p, "0 < p < 1")
+        raise ParameterError.out_of_range("p", p, "0 < p < 1")
     if not 0 < alpha <= 1:
-        raise ParameterError.out_of_range(
-            "alpha = {alpha} is not a chance between 0 and 1; use one like 1/2000", alpha, "0 < alpha <= 1"
-        )
+        raise ParameterError.out_of_range("alpha", alpha, "0 < alpha <= 1")
 
 
 def union_probability(n: int, s: int, p: Fraction = P) -> Fraction:

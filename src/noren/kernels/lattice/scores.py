@@ -154,8 +154,8 @@ class CellCosts(NamedTuple):
 
     Attributes
     ----------
-    shown
-        ``shown[column, level]``: the cost of all the column's cells, none suppressed; growing with the level.
+    full
+        ``full[column, level]``: the cost of all the column's cells, none suppressed; growing with the level.
     extra
         The cost that one suppressed row adds to its cell's, by the cell's code; all columns and levels in one array.
     place

@@ -138,7 +138,7 @@ def _level(x: float, lo: float, hi: float, reach: Real) -> int:
 
 @part()
 def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside, memo: Real, memo_of: Whole) -> float:
-    """Return w(r, s); what row r says beside a value is kept in ``said``, as many known rows have the same value."""
+    """Return w(r, s); ratios of row r are remembered in ``memo``, as many known rows have the same value."""
     reach, place, ratio, weights = beside
     weight: float = weights[s]
     for c in range(values.shape[1]):

@@ -121,7 +121,7 @@ def random_folds(y: Real, generator: np.random.Generator, folds: int | None = No
 
     Returns the folds that have records, one after another along the first axis; one fold where nobody has any.
 
-    >>> dealt(np.array([5.0, 0.0, 7.0]), np.random.default_rng(1), 3).sum(axis=0).tolist()
+    >>> random_folds(np.array([5.0, 0.0, 7.0]), np.random.default_rng(1), 3).sum(axis=0).tolist()
     [5.0, 0.0, 7.0]
     """
     folds = folds or (_FOLDS if y.size <= _LARGE else _FOLDS // 2)

@@ -70,7 +70,7 @@ def room_for(k: float, rows: int) -> float:
     True
     """
     if not 1 <= k <= rows:
-        raise ParameterError.out_of_range("no_k", f"{k:g}", f"1 <= k <= {rows:,}")
+        raise ParameterError.out_of_range("k", f"{k:g}", f"1 <= k <= {rows:,}")
     return float("inf") if k == 1 else float(np.log((rows - 1) / (k - 1)) / 2)
 
 

@@ -118,7 +118,7 @@ def row_arrays(
     row is laid by itself, so some customers' rows are laid as all are where ``origins`` are those of the whole columns:
     the medians, which keep sums of squares small. Items need equal numbers where they are equal, no more.
 
-    >>> rows = laid_rows(np.array([0, 1, 2]), [np.array([3.0, 7.0])], [2.0], [1.0], np.array([4, -1]))
+    >>> rows = row_arrays(np.array([0, 1, 2]), [np.array([3.0, 7.0])], [2.0], [1.0], np.array([4, -1]))
     >>> rows.point[0].tolist(), rows.worth.tolist(), rows.width.tolist()
     ([-1.0, 1.0], [2.0, 1.0], [0.5, 1.0, 1.0])
     """
@@ -202,7 +202,7 @@ def aligned_pair(rows: RowArrays, tariff: AlignmentCosts, u: int, v: int) -> tup
 
     Rows that cost as much together as apart are left over.
 
-    >>> rows = laid_rows(np.array([0, 1, 3]), [np.array([0.0, 4.0, 1.0])], [1.0], [1.0], np.array([0, 0, 0]))
+    >>> rows = row_arrays(np.array([0, 1, 3]), [np.array([0.0, 4.0, 1.0])], [1.0], [1.0], np.array([0, 0, 0]))
     >>> cost, matched = aligned_pair(rows, AlignmentCosts(1.0, 2.0, 1.0, 1.0, 1.0), 0, 1)
     >>> cost, matched.tolist()
     (3.0, [[0, 2]])
@@ -236,7 +236,7 @@ def customer_features(rows: RowArrays) -> Real:
     Values are those of the laid rows, in standard deviations from the middle, 2 at most; blanks do not count, and a
     column of blanks has the mean 0. A line depends on that customer's rows and their order alone: sums run row by row.
 
-    >>> rows = LaidRows(np.array([0, 2, 3]), np.array([[1, 0.5, -7], [0] * 3, [0] * 3]), np.zeros(3), np.ones(3), None)
+    >>> rows = RowArrays(np.array([0, 2, 3]), np.array([[1, 0.5, -7], [0] * 3, [0] * 3]), np.zeros(3), np.ones(3), None)
     >>> customer_features(rows).tolist()
     [[2.0, 0.75, 0.0, 0.0], [1.0, -2.0, 0.0, 0.0]]
     """

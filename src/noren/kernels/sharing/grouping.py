@@ -200,7 +200,7 @@ class GroupSearch:
         return [group for group in self.groups if not group.deleted]
 
     def replace(self, groups: list[Group]) -> None:
-        """Go on from other groups; those that are at hand keep their version."""
+        """Continue with other groups; groups that are present already keep their version."""
         known = {id(group): version for group, version in zip(self.groups, self.versions, strict=True)}
         versions = [known.get(id(group), self._next_version + at) for at, group in enumerate(groups)]
         self._next_version += len(groups)

@@ -276,7 +276,7 @@ def closed_pairs(table: PairTable, factor: Factor, pairs: Whole) -> Factor | Non
     """Return the optimum from a relaxation without odd sets and any perfect matching; None where it would take long.
 
     Whatever holds the pair uv costs at least B + (c_uv - y_u - y_v), B being the relaxation's value over all pairs. So
-    no pair for which that exceeds the cost M of the matching at hand is in an optimum, and the cheapest matching of all
+    no pair for which that exceeds the cost M of the present matching is in an optimum, and the cheapest matching of all
     other pairs is one. The bound is its cost less the rounding of the blossom algorithm.
     """
     count = len(table.bound)
