@@ -48,7 +48,7 @@ def test_every_attack_has_its_line_and_its_name(tmp_path: Path) -> None:
     said = texts(picture)
     for word in ("s1 0.150", "s7 0.400", "new 0.000", "2010/12", "2011/1", "2011/2"):
         assert word in said
-    assert any("pseudonyms found, MM (down is safer)" in text for text in said)
+    assert any("MM: pseudonyms found (down is safer)" in text for text in said)
     # the attack that finds most is persimmon, the others indigo; a line has a point per release
     worst, others = lines(picture, "persimmon"), lines(picture, "indigo")
     assert [re.sub(r"[^ML]", "", path) for path in worst] == ["MLL"]
@@ -56,19 +56,21 @@ def test_every_attack_has_its_line_and_its_name(tmp_path: Path) -> None:
 
 
 def test_the_heading_is_the_finding() -> None:
-    assert CURVES.finding() == "After 3 releases the best attack, s7, finds 40.0% of the pseudonyms"
+    assert CURVES.finding() == "After 2011/2, the best attack, s7, finds 40.0% of the pseudonyms"
     kept = Curves(["2010/12"], {"s1": [0.1]}, {"mm": 0.2, "um": 0.01})
-    assert kept.finding() == "After 1 release the best attack, s1, finds 10.0% of the pseudonyms; the budget is 20.0%"
+    assert kept.finding() == "After 2010/12, the best attack, s1, finds 10.0% of the pseudonyms; the budget is 20.0%"
     most = Curves(["2010/12"], {"s1": [0.1]}, {"emm": 0.2, "mm": 0.01}, measure="emm")
     finding = "Up to 2010/12, the best attack, s1, finds 10.0% of the pseudonyms at most; the budget is 20.0%"
     assert most.finding() == finding
     users = Curves(["2010/12", "2011/1"], {"s1": [0.1, 0.3]}, {"um": 0.25}, measure="um")
     assert users.finding() == (
-        "After 2 releases the best attack, s1, finds 30.0% of the customers in every period;"
-        " the budget of 25.0% is broken"
+        "After 2011/1, the best attack, s1, finds 30.0% of the customers in every period;"
+        " the budget of 25.0% is exceeded"
     )
     over = Curves(CURVES.periods, CURVES.rates, {"mm": 0.35}, proposed=True)
-    assert over.finding() == (" the budget of 35.0% is broken")
+    assert over.finding() == (
+        "With 2011/2, the best attack, s7, would find 40.0% of the pseudonyms; the budget of 35.0% is exceeded"
+    )
 
 
 def test_a_broken_budget_is_ringed(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_a_budget_is_drawn_against_its_own_measure(tmp_path: Path) -> None:
     assert drawn_emm.beyond() == [(1, 0.6), (2, 0.6)]
     said = texts(drawn(drawn_emm, tmp_path / "c.svg"))
     assert "budget EMM 50.0%" in said
-    assert any("pseudonyms found at most so far, EMM (down is safer)" in text for text in said)
+    assert any("EMM: pseudonyms found at most so far (down is safer)" in text for text in said)
     assert "EMM of each attack" in write_ledger_chart(drawn_emm, tmp_path / "c.html").read_text(encoding="utf-8")
 
 
@@ -150,7 +152,7 @@ def test_a_ledger_is_drawn(tmp_path: Path) -> None:
 def test_what_is_certified_is_drawn_and_held_against_the_budget(tmp_path: Path) -> None:
     sure = Curves(["2010/12", "2011/1"], {"s1": [0.1, 0.35]}, {"mm": 0.3}, certified=[None, 0.25])
     assert sure.beyond() == []  # luck of an attack breaks nothing that is certified
-    assert sure.finding().endswith("; nobody can be expected to find more than 25.0%; the budget is 30.0%")
+    assert sure.finding().endswith("; on average, no attacker can find more than 25.0%; the budget is 30.0%")
     assert "certified 0.250" in texts(drawn(sure, tmp_path / "c.svg"))
     page = write_ledger_chart(sure, tmp_path / "c.html").read_text(encoding="utf-8")
     assert "certified" in page

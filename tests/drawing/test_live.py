@@ -92,7 +92,7 @@ def test_before_and_after_share_their_axes() -> None:
     higher = live(paired_histogram(AGES | {"released": [2, 9, 3]}))["panels"]
     assert [panel["encoding"]["y"]["scale"]["domain"] for panel in higher] == [[0, 9], [0, 9]]
     assert panels[0]["title"] == "original"
-    assert panels[1]["title"] == "released (5.0% of the rows not said)"
+    assert panels[1]["title"] == "released (5.0% of the rows suppressed)"
     assert panels[0]["encoding"]["x"]["axis"]["title"] == "age, bars of 5"
     assert [panel["mark"]["color"] for panel in panels] == ["$indigo", "$teal"]
 
@@ -127,7 +127,7 @@ def test_shaded_tables_share_a_scale_that_the_rest_does_not_bend() -> None:
     scales = [panel["layer"][0]["encoding"]["color"]["scale"] for panel in (original, released)]
     assert [scale["domain"] for scale in scales] == [[0, 5], [0, 5]]
     assert all(scale["clamp"] for scale in scales)
-    assert original["title"] == "original (darkest: 5.0 rows or more)"
+    assert original["title"] == "original (darkest: ≥ 5.0 rows)"
     assert [row["b"] for row in rows(original)[:3]] == ["tea", "cup", "all other values"]
     assert [row["value"] for row in rows(changed)] == [0, 0, -1, -1, 1, 0, 0, 3, -1]
     assert changed["layer"][0]["encoding"]["color"]["scale"]["domain"] == [-3, 0, 3]
@@ -209,7 +209,7 @@ def test_a_budget_is_drawn_against_its_own_measure(measure: str, limit: float | 
     drawn = [row["share"] for rule in layer(spec, "rule") for row in rows(rule) if "attack" not in row]
     assert drawn == ([] if limit is None else [limit])
     if limit is not None:
-        (said,) = [row["said"] for mark in layer(spec, "text")[1:] for row in rows(mark)]
+        (said,) = [row["text"] for mark in layer(spec, "text")[1:] for row in rows(mark)]
         assert said.startswith(f"budget {measure.upper()} ")
 
 

@@ -80,7 +80,7 @@ def test_pictures_are_written(release: Release, ending: str, tmp_path: Path) -> 
 
 
 def test_what_cannot_be_drawn(release: Release, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="one attribute, or two"):
+    with pytest.raises(ParameterError, match="one or two different attributes"):
         view(release, ["sex", "sex"])
     with pytest.raises(ParameterError, match="has two attributes"):
         crosstab(view(release, ["sex"], model="none"))

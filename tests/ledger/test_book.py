@@ -80,7 +80,7 @@ def test_months_added_one_by_one_are_as_from_the_whole(tmp_path: Path) -> None:
 
 def test_another_seed_in_every_period(tmp_path: Path) -> None:
     assert len({period_seed(seed, month) for seed in (0, 1) for month in MONTHS}) == 6
-    with pytest.raises(ParameterError, match="seed = -1 is below 0"):
+    with pytest.raises(ParameterError, match="seed = -1 is out of range; use 0 <= seed"):
         period_seed(-1, "2011/1")
     book = ledger(tmp_path / "l")
     seeds = {Release.load(book.release_folder(book.add(history()).period)).secret.seed for _month in MONTHS}
@@ -158,7 +158,7 @@ def test_who_is_exposed_is_told_to_the_steward(tmp_path: Path) -> None:
     # both are found in January; whom December's one key leads to, the pseudonyms decide
     assert sorted(row[1:] for row in rows) == [(1, 2, 1), (2, 2, 1)]
     assert rows[0][1] == 2
-    assert exposed.columns == ["customer", "found", "periods", "attacks"]
+    assert exposed.columns == ["customer", "periods_found", "periods", "attacks"]
 
 
 def test_an_attacker_who_keeps_releases_apart_is_tried_too(tmp_path: Path) -> None:
@@ -199,9 +199,9 @@ def test_periods_and_schema_may_not_change(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('period = "month"', 'period = "quarter"'))
     changed = Ledger.open(tmp_path / "l")
     assert [error.problem.rule for error in changed.check()] == [
-        "schema.toml or the period of ledger.toml changed after 2010/12; restore both files"
+        "schema.toml or the period of ledger.toml changed after 2010/12"
     ]
-    with pytest.raises(Exception, match=r"put ledger.toml and schema.toml back as they were"):
+    with pytest.raises(Exception, match="changed after 2010/12; restore both files"):
         changed.add(history(), seed=1)
 
 

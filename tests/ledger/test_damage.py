@@ -94,7 +94,7 @@ def test_a_renamed_release_and_a_strange_folder_are_found(book: Ledger) -> None:
     assert "the entry belongs to another folder" in str(book.check()[0])
     place.with_name("2011-2").rename(place)
     (place.parent / "notes").mkdir()
-    assert "there is no such file" in str(book.check()[0])
+    assert "entry.json: it is missing; restore the ledger from a backup" in str(book.check()[0])
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,14 @@ def test_the_first_period_that_was_not_released() -> None:
         found = incoming(history(), SCHEMA, "month", past(*MONTHS[:count]))
         assert found.period == name
         assert rows_of(found.rows) == rows_of(months(name))
-    assert incoming(history(), SCHEMA, "month", {}).notes == ("4 rows of later periods were not added",)
+    assert incoming(history(), SCHEMA, "month", {}).notes == ("rows of later periods, not added: 4",)
     assert incoming(months("2011/1"), SCHEMA, "month", past("2010/12")).notes == ()
 
 
 def test_a_ledger_may_begin_late() -> None:
     found = incoming(history(), SCHEMA, "month", {}, wanted="2011-02")
     assert found.period == "2011/2"
-    assert found.notes == ("4 rows of earlier, unreleased periods were ignored",)
+    assert found.notes == ("rows of earlier, unreleased periods, ignored: 4",)
 
 
 def test_quarters() -> None:

@@ -63,7 +63,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     assert [one.attack for one in verdicts["2010/12"].evidence] == ["s1"]
     assert verdicts["2011/1"].status == VerdictStatus.UNTRIED
     assert made.curves()[1] == {"s1": [0.5, None]}
-    assert Curves.of(made).finding() == "What attacks find in everything released is not known after 2011/1"
+    assert Curves.of(made).finding() == "After 2011/1, the risk of everything released is not known"
     assert made.as_dict()["attack_released"] is False
 
 

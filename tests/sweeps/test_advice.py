@@ -67,24 +67,24 @@ def found(settings: Sequence[Tried]) -> SettingsMap:
 
 
 def test_one_seed_is_said_to_be_one() -> None:
-    assert sureness(FIVE) == "This is of one run: another release by generalize, k = 5 has numbers of its own"
+    assert sureness(FIVE) == "These numbers are from one run; other releases by generalize, k = 5 will differ."
     assert sureness(Tried("a", FIVE.place, uses=())) == ""
 
 
 def test_several_seeds_have_their_mean_and_interval() -> None:
     # the deviation of 0.5, 0.6 and 0.7 is 0.1, of their mean 0.0577; Student's t with 2 degrees of freedom is 4.303
     assert sureness(Tried("thin", THIN.place, uses=(0.5, 0.6, 0.7))) == (
-        "Over 3 runs thin keeps 60.0% of the utility in the mean (35.2% to 84.8% with a confidence of 95%); the "
-        "verdict and the risk are those of the worst run."
+        "Over 3 runs, thin keeps 60.0% of the utility on average (95 % confidence interval: 35.2% to 84.8%); "
+        "verdict and risk are those of the worst run."
     )
 
 
 def test_the_advice_is_the_answer_in_parts() -> None:
     choices = recommend([one.place for one in ALL])
     (one,) = advice(ALL, choices)
-    assert one.more_useful.startswith("generalize, k = 3 would keep 0.100 more of the utility.")
+    assert one.more_useful.startswith("More useful: generalize, k = 3 keeps 0.100 more of the utility.")
     assert one.safer == (
-        "generalize, k = 6 would be safer (proved, risk 16.7% in place of 20.0%), and costs 0.100 of the utility."
+        "Safer: generalize, k = 6 (proved, risk 16.7% instead of 20.0%) keeps 0.100 less of the utility."
     )
     assert answer(ALL, choices)[1:] == one.sentences
     assert answer(ALL, choices)[0] == (
@@ -111,7 +111,7 @@ def test_the_map_draws_what_can_be_chosen_and_tells_the_rest() -> None:
     assert made.brief == ["◆ k = 5", "▲ k = 3", "◆ k = 6", "● share = 0.5"]
     assert made.taken == [0]
     assert made.far.startswith("Not drawn: pseudonymize; swap, share = 0.1; ")
-    assert "None of these 8 meets the rule: their risk is 90.0% to 99.0%" in made.far
+    assert "None of these 8 meets the rule: their risk is 90.0% – 99.0%" in made.far
     assert list(made.shapes) == ["generalize", "thin"]
     assert len(set(made.shapes.values())) == 2
 
@@ -135,7 +135,7 @@ def test_no_line_leads_to_what_may_not_be_handed_out() -> None:
     marks = [one for one in chart["layer"] if one["mark"]["type"] == "point" and "shape" in one["encoding"]]
     assert {one["mark"]["filled"]: len(one["data"]["values"]) for one in marks} == {False: 1, True: 3}
     (rule,) = [one for one in chart["layer"] if one["mark"]["type"] == "rule" and one["mark"]["color"] == "$persimmon"]
-    assert rule["data"]["values"][0]["said"] == "allowed: 20.0%"
+    assert rule["data"]["values"][0]["text"] == "allowed: 20.0%"
     assert vl_convert.vegalite_to_vega(chart)["marks"]
 
 

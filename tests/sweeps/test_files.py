@@ -128,7 +128,7 @@ def test_another_study_may_take_its_place_and_nothing_else(folder: Path, study: 
     study.save(target)
     assert {name: (target / name).read_bytes() for name in NAMES} == before
     (target / "mine.txt").write_text("keep me")
-    with pytest.raises(OutputError, match="already holds something"):
+    with pytest.raises(OutputError, match="study is not empty; name another folder"):
         study.save(target)
     assert (target / "mine.txt").exists()
 
@@ -201,13 +201,13 @@ def api_source(original: Any) -> Any:
         ("seeds = [1]", "the sweep lists no runs"),
         ("run = 3", "the sweep lists no runs"),
         ('[[run]]\nmethod = "thin"\nshar = 1', "thin has no parameter shar"),
-        ('seeds = "1"\n[[run]]\nmethod = "thin"', "seeds is not what a sweep says there"),
-        ('seeds = [true]\n[[run]]\nmethod = "thin"', "seeds is not what a sweep says there"),
-        ('attacks = [1]\n[[run]]\nmethod = "thin"', "attacks is not what a sweep says there"),
-        ('rule = [1]\n[[run]]\nmethod = "thin"', "rule is not what a sweep says there"),
+        ('seeds = "1"\n[[run]]\nmethod = "thin"', "seeds is not valid in a sweep"),
+        ('seeds = [true]\n[[run]]\nmethod = "thin"', "seeds is not valid in a sweep"),
+        ('attacks = [1]\n[[run]]\nmethod = "thin"', "attacks is not valid in a sweep"),
+        ('rule = [1]\n[[run]]\nmethod = "thin"', "rule is not valid in a sweep"),
         ('rule = "partners"\n[[run]]\nmethod = "thin"', "did you mean partner"),
-        ('rule = {alpha = 2}\n[[run]]\nmethod = "thin"', "rule is not what a sweep says there"),
-        ('schema = 1\n[[run]]\nmethod = "thin"', "schema is not what a sweep says there"),
+        ('rule = {alpha = 2}\n[[run]]\nmethod = "thin"', "rule is not valid in a sweep"),
+        ('schema = 1\n[[run]]\nmethod = "thin"', "schema is not valid in a sweep"),
     ],
 )
 def test_a_wrong_file_is_named(text: str, said: str, tmp_path: Path) -> None:
@@ -250,9 +250,9 @@ def test_the_answer_has_its_reasons_with_numbers(study: SweepStudy) -> None:
         f"The error per cell (U) is {frame['cell-error'].mean():.3f}; RFM table kept at {kept[0]}; "  # type: ignore[str-bytes-safe]
         f"frequent itemsets kept at {kept[1]}."
     )
-    assert re.match(r"generalize-by-count, k = 2 would keep 0\.\d+ more of the utility. (Broken|Untried): ", said[3])
+    assert re.match(r"More useful: generalize-by-count, k = 2 keeps 0\.\d+ more of the utility. (Broken|Un)", said[3])
     assert re.match(
-        r"generalize-by-count, k = 4 would be safer \(proved, risk 25.0% in place of 33.3%\), and costs", said[4]
+        r"Safer: generalize-by-count, k = 4 \(proved, risk 25.0% instead of 33.3%\) keeps 0\.\d+ less of", said[4]
     )
 
 
@@ -265,7 +265,7 @@ def test_where_nothing_may_be_handed_out_it_is_said_and_the_safest_named(history
     assert headline(poor.settings, poor.choices).startswith("No setting meets your rule. The safest is ")
     assert "Broken: jaccard re-identifies" in poor.recommendation
     page = page_html(poor)
-    assert ", the safest: what leaks" in page
+    assert " (the safest): risk and utility" in page
     untried = sweep(history, "pseudonymize", attacks=[], measures=[], seeds=[SEED], cache=cache, workers=1)
     assert headline(untried.settings, untried.choices) == "No setting was judged, so none can be recommended."
     assert "noren protect" not in page_html(untried)
@@ -282,10 +282,10 @@ def test_the_page_tells_its_finding_and_loads_nothing(folder: Path, study: Sweep
     assert {link[1:] for link in links} <= ids
     assert not re.findall(r"url\(|@import", text)
     said = " ".join(words for _tag, words in page.said)
-    for heading in ("What was asked", "The answer", "All settings", "What this does not tell", "How to repeat it"):
+    for heading in ("Request", "Recommendation", "All settings", "Limits of this study", "How to repeat it"):
         assert heading in said
     assert rule_sentence(study.request.rule) in said
-    assert "k=99 is more than the 24 customers there are" in said
+    assert "k = 99 needs at least 99 customers, but there are 24" in said
     rows = [given for tag, given in page.tags if tag == "tr" and "taken" in (given.get("class") or "")]
     assert len(rows) == 1
 
@@ -304,7 +304,7 @@ def test_a_table_has_a_page_of_its_own(people: Table, tmp_path: Path) -> None:
     said = " ".join(words for _tag, words in Page(page_html(study)).said)
     assert "rows in the smallest class" in said
     assert "looking a person up succeeds with a probability of at most 33.3%" in said
-    assert "mondrian, k = 6, l = 2 would be safer (proved, risk 16.7% in place of 33.3%)" in said
+    assert "Safer: mondrian, k = 6, l = 2 (proved, risk 16.7% instead of 33.3%) keeps" in said
     assert "chance to survive" not in said
 
 
@@ -336,4 +336,4 @@ def test_japanese_is_spoken(study: SweepStudy, speak: Callable[[str], None]) -> 
     refused = next(one for one in study.settings if not one.done).runs[0]
     assert re.search("[ぁ-んァ-ン一-龥]", refused.reason())
     with use_language("en"):
-        assert refused.reason().startswith("k=99 is more than")
+        assert refused.reason().startswith("k = 99 needs at least 99 customers")

@@ -299,7 +299,7 @@ def test_a_point_that_fails_is_a_line_with_its_reason(history: History, tmp_path
     assert study.frame["state"].to_list() == ["done", "refused", "failed", "refused"]
     said = study.frame["refused"].to_list()
     assert said[:3] == [None, "number = 2 is not wanted here; choose another", "KeyError: 'a bug'"]
-    assert said[3].startswith("k=99 is more than the 24 customers")
+    assert said[3].startswith("k = 99 needs at least 99 customers, but there are 24")
     assert study.frame["verdict"].to_list() == ["broken", None, None, None]
     assert [one.verdict_label for one in study.settings[1:3]] == ["– refused", "– failed"]
     shown = [path.read_text() for path in study.save(tmp_path / "study").iterdir() if path.name != "sweep.toml"]
@@ -317,13 +317,13 @@ def test_where_nothing_runs_the_first_reason_is_told(history: History, tmp_path:
     [
         ({"methods": "generalise"}, UnknownNameError, "generalize"),
         ({"methods": "thin", "shre": 1}, ParameterError, "did you mean share"),
-        ({"methods": "thin", "share": []}, ParameterError, "no value is given for share"),
+        ({"methods": "thin", "share": []}, ParameterError, "share has no value; write values"),
         ({"methods": "generalize-by-count", "k": 1}, ParameterError, "k"),
-        ({"methods": []}, ParameterError, "there is no method to run"),
-        ({"methods": "thin", "seeds": []}, ParameterError, "there is no seed"),
-        ({"methods": "thin", "seeds": [1, 1]}, ParameterError, "a seed is given twice"),
-        ({"methods": "thin", "seeds": [-1]}, ParameterError, "below 0"),
-        ({"methods": "thin", "rule": "2"}, ParameterError, "2 is not a chance between 0 and 1"),
+        ({"methods": []}, ParameterError, "no method is named; name one or more"),
+        ({"methods": "thin", "seeds": []}, ParameterError, "no seed is given; give one or more"),
+        ({"methods": "thin", "seeds": [1, 1]}, ParameterError, "a seed is repeated; give each seed once"),
+        ({"methods": "thin", "seeds": [-1]}, ParameterError, "seed = -1 is out of range; use 0 <= seed"),
+        ({"methods": "thin", "rule": "2"}, ParameterError, "2 is not a probability between 0 and 1"),
         ({"methods": "thin", "rule": "partners"}, ParameterError, "did you mean partner"),
         ({"methods": "thin", "attacks": ["jacard"]}, UnknownNameError, "jaccard"),
         ({"methods": "thin", "seeds": range(20_000)}, ParameterError, "60,000 points"),
@@ -338,7 +338,7 @@ def test_bad_orders_are_named(
 
 def test_a_class_of_a_script_cannot_be_found_by_others(history: History, tmp_path: Path) -> None:
     own = type("Own", (Gated,), {"__module__": "__main__"})
-    with pytest.raises(ParameterError, match="Own is defined in a script or notebook; put it into a module"):
+    with pytest.raises(ParameterError, match="Own is defined in a script or notebook; move it into a module"):
         sweep(history, own(number=1), cache=tmp_path, **QUICK)
 
 

@@ -63,7 +63,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(run: Run, monkeypatch: pyte
 
 def test_what_was_asked_for_by_name_and_refused_is_said(run: Run) -> None:
     by_name = RunStore(named=frozenset({"measure"}))
-    with pytest.raises(ParameterError, match="reid-rate judges attacks, and there is no guess"):
+    with pytest.raises(ParameterError, match="reid-rate judges attacks, but there is no guess"):
         Run(run.engine, run.original, run.release, by_name).measure([measures.create("reid-rate")])
     run.measure([measures.create("reid-rate")])
     assert (run.store.scores, run.store.failures) == ({}, {})

@@ -82,11 +82,11 @@ def test_code_that_changed_has_another_digest(tmp_path: Path, monkeypatch: pytes
 
 
 def test_data_must_be_what_the_catalog_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
-    with pytest.raises(FileError, match="is in none of"):
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
+    with pytest.raises(FileError, match="the data set adult is not in"):
         data_digest("adult")
     (tmp_path / "adult.data").write_text("39, State-gov\n")
-    with pytest.raises(FileError, match="is not that of the data set adult"):
+    with pytest.raises(FileError, match="is not the file of the data set adult"):
         data_digest("adult")
 
 

@@ -1,10 +1,10 @@
-"""What all charts and pages share: one Vega-Lite dict for each chart, the house's look and templates, and two ways out.
+"""Shared parts of charts and pages: Vega-Lite charts, the common style and templates, and two kinds of output.
 
-Colours are named by what they mean (``"$indigo"``, the original; ``"$persimmon"``, risk). :func:`picture` writes the
-light ones plainly into an SVG: a chart alone is a valid picture, and a page that also has a dark side recolours it by
-these very values (``[fill="#26456e"]``). :func:`live` leaves the names to the browser, where the theme is known and
-the chart is as wide as its place. A chart of several panels is ``{"panels": [spec, …]}``. Numbers are aggregated before
-they come here, and nothing is said by colour alone: panels have names, marks have shapes, points labels.
+Colours are named by their meaning (``"$indigo"``, the original; ``"$persimmon"``, risk). :func:`picture` writes the
+light ones into an SVG: a chart alone is a valid picture, and a page with a dark theme recolours it by these values
+(``[fill="#26456e"]``). :func:`live` leaves the names to the browser, where the theme is known and the chart fills the
+width. A chart of several panels is ``{"panels": [spec, …]}``. Numbers are aggregated before they come here, and nothing
+depends on colour alone: panels have names, marks have shapes, points labels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LONGEST_LABEL: Final = 24
 LONGEST_NAME: Final = 28
 _ROOM_FOR_LABELS = 230
 LETTER = (6.8, 15.0)
-"""Width and height, in pixels, that a letter of a label is given."""
+"""Width and height, in pixels, of a letter of a label."""
 _BROAD = frozenset("mw@%…—")
 _WIDE = 640
 _HEADING = 14
@@ -54,7 +54,7 @@ _PIECES = re.compile(r"\s*(?:[!-~]+|[^!-~\s])[、。）」；：]?")
 """A word, or a Japanese character with what may not begin a line."""
 
 
-# --- ways out ----------------------------------------------------------------------------------------------
+# --- output ------------------------------------------------------------------------------------------------
 
 
 def live(spec: Mapping[str, Any]) -> Spec:
@@ -231,7 +231,7 @@ def heading_lines(text: str) -> list[str]:
 
 
 def short(value: float) -> float:
-    """Return a number without digits nobody sees."""
+    """Return a number without invisible digits."""
     return float(f"{value:.6g}")
 
 
@@ -245,7 +245,7 @@ def scaled(name: str, title: str, domain: Sequence[float], written: str) -> Spec
 
 
 def surroundings(package: str, *extensions: str) -> Environment:
-    """Return where a package's templates are found: everything is escaped, and a name nobody gave is an error."""
+    """Return the environment of a package's templates: everything is escaped, and an undefined name is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

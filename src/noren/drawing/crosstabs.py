@@ -110,7 +110,7 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
 
 def _bar_shares(cells: pl.Series, bars: Bars) -> _BarShares:
     number, of_bars = shares(cells, replace(bars.axis, labels=bars.axis.labels[: bars.displayed]))
-    # cells that lie in the same bars need not be told apart: fewer numbers, smaller tables
+    # cells with the same shares get the same number: fewer numbers, smaller tables
     alike, of = np.unique(np.round(of_bars, 12), axis=0, return_inverse=True) if len(of_bars) else (of_bars, number)
     return np.where(number < 0, -1, of.ravel()[number]) if len(of_bars) else number, alike
 

@@ -57,7 +57,7 @@ class Axis:
     Attributes
     ----------
     labels
-        What each bar stands for. A nominal column has one for each value, the most frequent first; ``shown`` of them
+        The meaning of each bar. A nominal column has one for each value, the most frequent first; ``displayed`` of them
         are drawn.
     cuts
         Where one bar ends and the next begins, one fewer than there are bars; none for a nominal column.
@@ -89,7 +89,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class BarCounts:
-    """Rows per bar (fractions where cells are generalised), rows beside every bar, and rows that say nothing."""
+    """Rows per bar (fractions where cells are generalised), rows outside all bars, and rows without a value."""
 
     weights: Real
     elsewhere: float
@@ -97,7 +97,7 @@ class BarCounts:
 
 
 def charted_columns(original: Records) -> tuple[Column, ...]:
-    """Return the columns worth a pair of histograms: what a release generalises."""
+    """Return the columns to compare in histograms: those that a release generalises."""
     if isinstance(original, History):
         return original.measured()
     linking = original.schema.with_role(Role.QUASI)
@@ -105,7 +105,7 @@ def charted_columns(original: Records) -> tuple[Column, ...]:
 
 
 def axis_title(column: str, unit: Unit, width: float) -> str:
-    """Return the column, its unit and the width of a bar, for a person.
+    """Return the title of an axis: the column, its unit and the width of a bar.
 
     >>> axis_title("date", "month", 1), axis_title("price", "number", 0.5)
     ('date, per month', 'price, bars of 0.5')
@@ -122,7 +122,7 @@ def axis_title(column: str, unit: Unit, width: float) -> str:
 
 
 def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | None:
-    """Return the bars for exact ``values``, none where nothing is said.
+    """Return the bars for exact ``values``; none where all are missing.
 
     A column of numbers or times has at most ``most`` bars, a nominal one a bar for each value.
 
@@ -206,7 +206,7 @@ def _plain(number: float) -> str:
 
 
 def spread(cells: pl.Series, axis: Axis, rows: int) -> BarCounts:
-    """Spread ``cells``, exact or generalised, over the bars; rows up to ``rows`` that are not there say nothing.
+    """Spread ``cells``, exact or generalised, over the bars; rows up to ``rows`` that are missing have no value.
 
     >>> axis = axis_of(pl.Series([1, 2, 3, 4]), Column(name="quantity", role="quantity"))
     >>> spread(pl.Series([{"lo": 1, "hi": 2}, {"lo": 4, "hi": 4}, None]), axis, rows=4)
@@ -233,7 +233,7 @@ def spread(cells: pl.Series, axis: Axis, rows: int) -> BarCounts:
 
 
 def _ends(cells: pl.Series) -> pl.DataFrame:
-    """Return the ends of cells as numbers, both null where a cell says nothing."""
+    """Return the ends of cells as numbers, both null where a cell has no value."""
     pair = pl.DataFrame({name: numbers(end) for name, end in zip(("lo", "hi"), cell_ends(cells), strict=True)})
     finite = pl.all_horizontal(pl.col("lo", "hi").is_finite())
     return pair.select(pl.when(finite).then(pl.col("lo", "hi")))
@@ -251,7 +251,7 @@ def _shares_below(ends: pl.DataFrame, axis: Axis) -> Iterator[Real]:
 
 
 def shares(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
-    """Return for each row the number of its cell, -1 where it says nothing, and each cell's shares of the bars.
+    """Return for each row the number of its cell, -1 without a value, and each cell's shares of the bars.
 
     Equal cells have one number. A nominal axis has one share more, of values that have no bar.
 
@@ -269,8 +269,8 @@ def shares(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
     set_cells = is_set(cells.dtype)
     texts = cells.cast(pl.List(pl.String)).list.join("\0") if set_cells else cells.cast(pl.String)
     has_value = (cells.list.len() > 0) if set_cells else cells.is_not_null()
-    cell_texts = pl.DataFrame({"text": texts, "said": has_value})
-    cell_texts = cell_texts.select(pl.when("said").then("text").alias("text"))
+    cell_texts = pl.DataFrame({"text": texts, "has_value": has_value})
+    cell_texts = cell_texts.select(pl.when("has_value").then("text").alias("text"))
     alike = cell_texts.drop_nulls().unique(maintain_order=True).with_row_index("number")
     number = cell_texts.join(alike, on="text", how="left", maintain_order="left")["number"]
     listed = alike.with_columns(pl.col("text").str.split("\0") if set_cells else pl.concat_list("text"))
@@ -299,8 +299,8 @@ def count_bars(values: Whole) -> dict[str, Any]:
     Small ranges have a bar for each number; larger ones bars that widen tenfold with the numbers, so that a long tail
     keeps its shape.
 
-    >>> found = count_bars(np.array([1, 1, 3]))
-    >>> found["labels"], found["counts"], found["median"]
+    >>> bars = count_bars(np.array([1, 1, 3]))
+    >>> bars["labels"], bars["counts"], bars["median"]
     (['1', '2', '3'], [2, 0, 1], 1.0)
     """
     if not len(values):
@@ -360,7 +360,7 @@ def perturbed_by(release: Release) -> Perturbation | None:
 
 
 def side_by_side(original: Records, release: Release) -> list[ColumnComparison]:
-    """Return the columns worth a look that both sides have: what a release generalises, and what is sensitive."""
+    """Return the columns of both sides to compare: those that a release generalises, and sensitive ones."""
     made = perturbed_by(release)
     if made is not None:
         return [
@@ -387,7 +387,7 @@ def side_by_side(original: Records, release: Release) -> list[ColumnComparison]:
 
 
 def meant_by(values: pl.Series, cells: pl.Series, column: Column, release: Release) -> pl.Series | None:
-    """Return the cells, labels by the values that stand under them; none where nobody can say what they mean."""
+    """Return the cells, labels replaced by the values that they cover; none where that is unknown."""
     if is_generalised(cells.dtype) or (column.scale != Scale.NOMINAL and cells.dtype != pl.String):
         return cells
     labels = cells.cast(pl.String)
@@ -420,7 +420,7 @@ class Bars:
     displayed: int
 
     def facts(self, *, others: bool) -> dict[str, Any]:
-        """Return what a chart needs to know of its axis, as plain data; ``others`` adds a bar for all other values."""
+        """Return the facts of an axis for a chart, as plain data; ``others`` adds a bar for all other values."""
         labels = [printable(label, _LONGEST_LABEL) for label in self.axis.labels[: self.displayed]]
         return {
             "column": printable(self.axis.column.name),

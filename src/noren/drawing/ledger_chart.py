@@ -1,7 +1,7 @@
-"""Risk over releases: what each attack finds of everything that was out at the time (S3, figures 2 to 4).
+"""Chart of the risk over releases: what each attack finds in everything released so far (S3, figures 2 to 4).
 
-One line per attack, the budget as a level line, what is certified in teal: all of one measure. The line of the attack
-that finds most now is persimmon, all others indigo; every line bears its name, so the chart reads in grey as well. As a
+One line per attack, the budget as a level line, the certified risk in teal, all by the same measure. The line of the
+best attack is persimmon, all others indigo; every line has its name, so the chart can be read in grey as well. As a
 file it is the picture with its finding, or a page with its numbers as well.
 """
 
@@ -49,18 +49,18 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 
 @dataclass(frozen=True)
 class Curves:
-    """What there is to draw: a measure after each release, by attack; None where an attack was not tried.
+    """A measure after each release, by attack; None where an attack was not tried.
 
     Attributes
     ----------
     measure
-        Which measure the numbers are: ``um``, ``mm`` or ``emm``. Only its own budget is held against them.
+        Which measure the numbers are: ``um``, ``mm`` or ``emm``. Only its own budget is compared.
     proposed
         Whether the last period is not released yet.
     verdict
-        How safe everything released is, with what is proposed; None where nobody judged it.
+        The verdict on everything released, with the proposal; None where it was not judged.
     certified
-        The most that anybody can be expected to find after each release; None where nothing is certified.
+        The certified risk after each release; None where nothing is certified.
     """
 
     periods: Sequence[str]
@@ -85,7 +85,7 @@ class Curves:
         return cls(periods, rates, ledger.settings.budget, proposal is not None, measure, verdict, certified)
 
     def finding(self) -> str:
-        """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
+        """Return the chart's heading: what the best attack finds now, and whether the budget is met."""
         last = {
             attack: next((value for value in reversed(curve) if value is not None), 0.0)
             for attack, curve in self.rates.items()
@@ -96,7 +96,6 @@ class Curves:
             "share": percent(round(last[worst], 4)),
             "period": self.periods[-1],
         }
-
         if all(curve[-1] is None for curve in self.rates.values()):
             finding = say("finding.unknown", **values)
         else:
@@ -117,9 +116,9 @@ class Curves:
         return [(at, value) for at, value in enumerate(held) if value > limit + 1e-12]
 
     def chart(self, *, titled: bool = True) -> Spec:
-        """Return one line per attack with its name, the budget as a level line, a release not out yet as a hollow mark.
+        """Return one line per attack with its name, the budget as a level line, a proposed release as a hollow mark.
 
-        The chart has a heading of its own where it stands alone.
+        ``titled`` adds a heading.
         """
         measure, limit = self.measure, self.budget.get(self.measure)
         title = _("{risk} (down is safer)").format(risk=f"{measure.upper()}: {say(f'axis.{measure}')}")
@@ -184,23 +183,23 @@ class Curves:
             mark: Spec = {"type": "point", "filled": filled, "size": 60, "opacity": 1, "strokeWidth": 1.5}
             layers += [layer(some, mark, place | {"shape": shapes, "tooltip": tooltip})] if some else []
         where = {name: place[name] for name in ("x", "y")}
-        ends = [row | {"said": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
+        ends = [row | {"text": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
         if sure:
             mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
             layers.append(layer(sure, mark, where))
             last = sure[-1]["share"]
-            ends.append({"share": last, "said": _("certified {share}") + f" {last:.3f}", "sure": True})
+            ends.append({"share": last, "text": _("certified") + f" {last:.3f}", "sure": True})
         if limit is not None:
             rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
             layers.append(layer([{"share": limit}], rule, {"y": place["y"]}))
-            tops: dict[str, Spec] = {}  # what is found most at each release where that is above the budget
+            tops: dict[str, Spec] = {}  # the highest risk at each release that is above the budget
             for row in sure or rows:
                 if row["share"] > tops.get(row["period"], {"share": limit})["share"]:
                     tops[row["period"]] = row
             ring = {"type": "point", "shape": "circle", "filled": False, "color": "$persimmon", "size": 260}
             ring |= {"strokeWidth": 2, "opacity": 1}
             layers += [layer(list(tops.values()), ring, where)] if tops else []
-            ends.append({"share": limit, "said": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
+            ends.append({"share": limit, "text": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
         layers += _names_beside(ends, top, place)
         spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
         if titled:
@@ -209,7 +208,7 @@ class Curves:
 
 
 def about_measure(measure: str) -> str:
-    """Return what a measure of a ledger is, for a person."""
+    """Return an explanation of a measure of a ledger."""
     return say(f"about.{measure}")
 
 
@@ -217,7 +216,7 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
     """Write the chart as a page, an SVG or a PNG picture, by the name's ending; whole or not at all."""
     if chart_ending(Path(path)) != ".html":
         return write_picture(curves.chart(), path)
-    # one page that loads and runs nothing: the chart, and its numbers as a table
+    # a page that loads and runs nothing: the chart, and its numbers as a table
     lines = sorted(curves.rates.items())
     if any(value is not None for value in curves.certified):
         lines.append((_("certified"), curves.certified))
@@ -248,9 +247,9 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
 
 
 def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
-    """Return the names of the lines and of the budget right of the plot, none on another, with thin lines to them."""
+    """Return the names of the lines and of the budget right of the plot, without overlap, with thin lines to them."""
     height = _SIZE[1]
-    ordered = sorted(ends, key=lambda end: (-end["share"], end["said"]))
+    ordered = sorted(ends, key=lambda end: (-end["share"], end["text"]))
     positions = _spread([(1 - end["share"] / top) * height for end in ordered], _LINE, height)
     placed = [end | {"level": short((1 - at / height) * top)} for end, at in zip(ordered, positions, strict=True)]
     attacks = [end for end in placed if "attack" in end]
@@ -259,7 +258,7 @@ def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
     beyond: Spec = {"value": "width"}
     lead = {"x": place["x"], "y": place["y"], "x2": beyond, "y2": {"field": "level"}}
     mark = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 12, "tooltip": None}
-    encoding = {"x": beyond, "y": place["y"] | {"field": "level"}, "text": {"field": "said"}}
+    encoding = {"x": beyond, "y": place["y"] | {"field": "level"}, "text": {"field": "text"}}
     return [
         layer(attacks, {"type": "rule", "color": "$muted", "strokeWidth": 0.6}, lead),
         layer(attacks, mark | {"color": "$ink"}, encoding),
@@ -269,7 +268,7 @@ def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
 
 
 def _spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
-    """Return places near those ``wanted``, in the same order, ``gap`` apart as far as there is room.
+    """Return positions near those ``wanted``, in the same order, ``gap`` apart as far as there is room.
 
     >>> _spread([10.0, 12.0, 90.0], 15.0, 100.0)
     [10.0, 25.0, 90.0]

@@ -1,4 +1,4 @@
-"""The risk–utility map: what each release costs and what it protects, and which of them no other beats."""
+"""The risk–utility map: risk and utility of releases, and the Pareto frontier."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SHAPES: list[str] = table_of(__name__)["shapes"]
 """Hexagon, plus, star, triangle down, hourglass, triangle right, cross, triangle left."""
 
 
-# --- numbers and words -------------------------------------------------------------------------------------
+# --- titles ------------------------------------------------------------------------------------------------
 
 
 def risk_title(places: Sequence[RiskUtilityPoint]) -> str:
-    """Return what the risk of places is, in words; what tells it is their ``risk_of``.
+    """Return the title of the risk of points, by their ``risk_of``.
 
-    >>> one, two, three = (RiskUtilityPoint(label="a", risk_of=of) for of in ("attacks", "guarantee", "classes"))
-    >>> risk_title([one]), risk_title([two, three])
+    >>> tried, proved, counted = (RiskUtilityPoint(label="a", risk_of=of) for of in ("attacks", "guarantee", "classes"))
+    >>> risk_title([tried]), risk_title([proved, counted])
     ('customers re-identified', 'highest risk of re-identification')
     """
     attacks, classes = _("customers re-identified"), _("chance to find the most exposed person")
@@ -46,7 +46,7 @@ def risk_title(places: Sequence[RiskUtilityPoint]) -> str:
 
 
 def use_title(places: Sequence[RiskUtilityPoint]) -> str:
-    """Return what the use of places is, in words; the measures are told by ``use_of``.
+    """Return the title of the utility of points, by their ``use_of``.
 
     >>> use_title([RiskUtilityPoint(label="a", use_of="cell-error")]), use_title([])
     ('utility kept, 1 − U', 'utility kept')
@@ -77,19 +77,19 @@ def risk_utility_map(
     Parameters
     ----------
     places
-        Releases whose use and risk are known; the shape of a mark tells the verdict.
+        Releases whose utility and risk are known; the shape of a mark shows the verdict.
     texts
-        What stands beside the marks; their labels where left out.
+        Texts next to the marks; by default their labels.
     titles
-        What use and risk are, where their measures do not tell.
+        Titles of utility and risk; by default from their measures.
     lines
-        The places that step lines join, by growing use; left out, those of the frontier, by measure of use.
+        The points that step lines join, by growing utility; by default those of the frontier, per measure of utility.
     near
-        Whether to look at the part of the map where the places are.
+        Whether to show only the part of the map where the points are.
     taken
-        The places with a ring, which says that this is the one to take.
+        The points with a ring: the recommended ones.
     methods
-        What made each place; where given, the shape of a mark tells it, and a mark is hollow that may not be taken.
+        The method of each point; if set, the shape of a mark shows it, and points that break the rule are hollow.
     allowed
         The risk that a rule allows, drawn as a line.
     """
@@ -115,12 +115,12 @@ def risk_utility_map(
     for row, address in zip(rows, addresses, strict=False):
         row |= {"address": address} if address else {}
     joined = lines_of(places, frontier(places)) if lines is None else lines
-    # to have at least so much use one must take the risk of the next release to the right, so the line rises first
+    # at least so much utility has the risk of the next release to the right, so the line rises first
     step = {"type": "line", "interpolate": "step-before", "color": "$muted", "strokeDash": [5, 3], "strokeWidth": 1.5}
     layers = [layer([rows[i] for i in best], step, channels) for best in joined]
     tooltip = [
         {"field": "label", "title": _("release")},
-        {"field": "use", "title": _("utility kept (higher is more useful)"), "format": ".3f"},
+        {"field": "use", "title": _("utility kept"), "format": ".3f"},
         {"field": "risk", "title": risk_name, "format": ".1%"},
     ]
     encoding = _looks(methods)
@@ -131,22 +131,21 @@ def risk_utility_map(
         rows = [row | {"method": method} for row, method in zip(rows, methods, strict=True)]
     mark: Spec = {"type": "point", "filled": True, "size": 110, "opacity": 1}
     marks = [] if methods else [layer(rows, mark, channels | encoding)]
-    for safe in (False, True) if methods else ():  # what may not be taken is hollow, where shapes do not tell it
+    for safe in (False, True) if methods else ():  # points that break the rule are hollow, where shapes do not show it
         some = [row for row, place in zip(rows, places, strict=True) if place.status.is_safe == safe]
         look = mark if safe else mark | {"filled": False, "strokeWidth": 2}
         marks += [layer(some, look, channels | encoding)] if some else []
     wide, high = across[1] - across[0], up[1] - up[0]
     spots = [((row["use"] - across[0]) / wide * size[0], (up[1] - row["risk"]) / high * size[1]) for row in rows]
     short_texts = [printable(text, _LONGEST_POINT) for text in texts or [place.label for place in places]]
-    # labels are placed for one line; where there are several, what they are about lies apart
     labels = place_labels(spots, short_texts, size, [spots[i] for best in joined for i in best])
     leads, label_layers = _label_layers(rows, spots, short_texts, labels, channels)
     if allowed is not None:  # a level line, and what it is
-        limit = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
+        limit = [{"risk": allowed, "text": _("allowed: {risk}").format(risk=percent(allowed))}]
         level = {"y": channels["y"]}
         rule = {"type": "rule", "color": "$persimmon", "strokeDash": [2, 3], "strokeWidth": 1.5}
         text = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3}
-        beside = level | {"x": {"value": "width"}, "text": {"field": "said"}}
+        beside = level | {"x": {"value": "width"}, "text": {"field": "text"}}
         layers += [layer(limit, rule, level), layer(limit, text | {"fontSize": 12, "color": "$ink"}, beside)]
     layers += [*leads, *marks, *label_layers]
     if taken:
@@ -161,7 +160,7 @@ def method_shapes(methods: Sequence[str]) -> dict[str, str]:
 
 
 def _looks(methods: Sequence[str]) -> Spec:
-    """Return what the shape and the colour of marks tell."""
+    """Return the encoding of shape and colour of marks."""
     scale = {"domain": [verdict_name(word) for word in _MARKS]}
     shape, colour = (
         {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": None}
@@ -175,7 +174,7 @@ def _looks(methods: Sequence[str]) -> Spec:
 
 
 def lines_of(places: Sequence[RiskUtilityPoint], best: Sequence[int]) -> list[list[int]]:
-    """Return places in lines, one for each measure of use."""
+    """Return points in lines, one for each measure of utility."""
     lines: dict[str | None, list[int]] = {}
     for i in best:
         lines.setdefault(places[i].use_of, []).append(i)
@@ -189,7 +188,7 @@ def _label_layers(
     labels: Sequence[Label | None],
     channels: Spec,
 ) -> tuple[list[Spec], list[Spec]]:
-    """Return thin lines to labels that lie far, and the labels: each so many pixels from its point, however wide."""
+    """Return thin lines to distant labels, and the labels, each at a fixed distance in pixels from its point."""
     leads: dict[float, list[Spec]] = {}
     hanging: dict[tuple[str, str, float, float], list[Spec]] = {}
     for row, (x, y), text, label in zip(rows, spots, texts, labels, strict=True):
@@ -222,7 +221,7 @@ def _label_layers(
 
 
 def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:
-    """Return the ends of the axis of use: all of it, or with room around what there is, a fifth wide at least.
+    """Return the ends of the axis of utility: all of it, or with room around the points, a fifth wide at least.
 
     >>> _across([0.5, 0.7], near=False), tuple(round(end, 3) for end in _across([0.5, 0.7], near=True))
     ((-0.03, 1.04), (0.46, 0.76))
@@ -237,11 +236,11 @@ def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:
     return low - 0.2 * (high - low), max(min(high + 0.3 * (high - low), 1.04), high + 0.06 * (high - low))
 
 
-# --- where labels go: beside their points, on nothing else ------------------------------------------------------------
+# --- placing labels next to their points, without overlap -------------------------------------------------------------
 
 
 Spot = tuple[float, float]
-"""A place in pixels from the top left corner of the plot, as a screen counts."""
+"""A position in pixels from the top left corner of the plot."""
 Box = tuple[float, float, float, float]
 
 _POINT = 7.0
@@ -250,7 +249,7 @@ _GAP = 4.0
 
 @dataclass(frozen=True)
 class Label:
-    """The top left corner of a label, and its place next to the point; ``far`` ones want a line to their point."""
+    """The top left corner of a label, and its place next to the point; ``far`` ones need a line to their point."""
 
     left: float
     top: float
@@ -263,7 +262,7 @@ def place_labels(
 ) -> list[Label | None]:
     """Place a label at each of ``spots``: inside the plot, on no other label, no point and not on the step line.
 
-    A label that fits nowhere near its point is left out; what it says must stand elsewhere as well.
+    A label that fits nowhere near its point is left out; its text must also be elsewhere.
 
     >>> place_labels([(50.0, 50.0)], ["k = 3"], (200, 100))
     [Label(left=61.0, top=42.5, near=(61.0, 50.0), far=False)]

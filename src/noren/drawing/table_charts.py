@@ -1,7 +1,7 @@
-"""What a perturbed table looks like beside its original: histograms and shaded cross tabulations (S4's screen).
+"""Charts of a perturbed table and its original: histograms and shaded cross tabulations (S4's screen).
 
-Panels stand side by side on one scale: original | perturbed | reconstructed. Each panel's name gives its L1 precision,
-so the finding is read before the picture. Without the original, what was released and reconstructed is shown.
+Panels are side by side on one scale: original | perturbed | reconstructed. Each panel's title gives its L1 precision.
+Without the original, only the released and the reconstructed table are shown.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def view(
 ) -> View:
     """Return the tables of one or two attributes of a release by retention."""
     if not isinstance(release.public, Table):
-        raise ParameterError(_("only tables are shown this way; name a release of a table"))
+        raise ParameterError(_("this chart needs a release of a table; name one"))
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
-        raise ParameterError(_("a chart shows one attribute, or two different ones; name one or two"))
+        raise ParameterError(_("a chart shows one or two different attributes; name one or two"))
     reconstruction = reconstruct(release.public, release.statement, model, attributes=names, seed=seed)
     made = reconstruction.perturbation
     tables = {}
@@ -129,13 +129,13 @@ def _title(view: View, panel: str) -> str:
 
 
 def _heading(view: View) -> str:
-    """Return the finding, or without an original what is shown."""
+    """Return the finding, or without an original the attributes."""
     names = " × ".join(printable(name, 40) for name in view.names)
     before = view.precision("perturbed")
     after = view.precision("reconstructed") if "reconstructed" in view.tables else None
     if before is None or after is None:
         return names
-    return _("{names}: reconstruction puts {after:.1%} of the records right, perturbation left {before:.1%}").format(
+    return _("{names}: {after:.1%} of the records in the right cell after reconstruction, {before:.1%} before").format(
         names=names, after=after, before=before
     )
 

@@ -1,4 +1,4 @@
-"""The ledger itself: what was released period by period, and what the next release would add."""
+"""The ledger: what was released period by period, and what the next release would add."""
 
 from __future__ import annotations
 
@@ -50,23 +50,22 @@ from noren.version import __version__
 
 
 def period_seed(seed: int, period: str) -> int:
-    """Return the seed that a period's chain runs with: another one in every period, though the seed be the same.
+    """Return the seed of a period's chain: another one in every period, for the same seed.
 
     >>> period_seed(1, "2011/1") == period_seed(1, "2011/2")
     False
     """
-
     return int(np.random.SeedSequence([checked_seed(seed), *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
 
 
 @dataclass(eq=False, repr=False)
 class Ledger:
-    """A folder that remembers what was released, period by period, to judge the next release before it is made.
+    """A folder that records what was released, period by period, to judge the next release before it is made.
 
-    A period that looks safe alone may not be safe on top of those that are out: whoever kept them all may link them.
-    Where every period is in classes of equal histories, what anybody can find of all of them is certified before the
-    pseudonyms are drawn. Where it is not, everything is attacked together, by an attacker who knows all original rows,
-    in draws that are not the one released. If UM, MM or EMM would go beyond the budget, nothing is released.
+    A period that is safe alone may not be safe together with earlier releases, which an attacker can link. If every
+    period is in classes of equal histories, the risk of all of them is certified before the pseudonyms are drawn.
+    Otherwise everything is attacked together, by an attacker who knows all original rows, in draws that are not the one
+    released. If UM, MM or EMM would exceed the budget, nothing is released.
 
     References
     ----------
@@ -74,7 +73,7 @@ class Ledger:
 
     Examples
     --------
-    Two months of two customers, under fresh names. Whoever knows what they bought finds both, in both months.
+    Two months of two customers, under new pseudonyms. Anyone who knows their purchases finds both, in both months.
 
     >>> import tempfile
     >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2,
@@ -128,7 +127,7 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """What was released, in order; a damaged entry raises."""
+        """The entries in order; a damaged entry raises."""
         return tuple(written.entry for written in self._stored_entries())
 
     def release_folder(self, period: str) -> Path:
@@ -136,7 +135,7 @@ class Ledger:
         return self.folder / "releases" / folder_name(period)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Return how safe everything released was after each period, by the rule in force."""
+        """Return the verdict on everything released after each period, by the current rule."""
         return {
             stored.entry.period: stored_verdict(load_facts(stored), self.settings.rule)
             for stored in self._stored_entries()
@@ -173,15 +172,15 @@ class Ledger:
         return entries[-1].certificate if entries else None
 
     def left(self, proposal: Proposal | None = None) -> dict[str, float]:
-        """Return what is left of the budget; below 0 where the budget was cut after a release, nothing where unknown.
+        """Return what is left of the budget; below 0 where the budget was reduced after a release, empty where unknown.
 
-        The certificate is held against it, or the attacks' means where there is none. With a proposal it is what would
+        The certificate is compared with it, or the attacks' means where there is none. With a proposal it is what would
         be left.
         """
         risk, certificate = self.risk(), self.certificate()
         if proposal is not None:
             risk, certificate = proposal.after, proposal.certificate
-        if certificate is None and risk is not None and risk.alone:  # nobody knows what was used
+        if certificate is None and risk is not None and risk.alone:  # the risk used so far is unknown
             return {}
         used = certificate.rate if certificate is not None else {n: risk.value(n) for n in MEASURES} if risk else {}
         return {name: limit - used.get(name, 0.0) for name, limit in self.settings.budget.items()}
@@ -199,7 +198,7 @@ class Ledger:
     def curves(
         self, proposal: Proposal | None = None, measure: str = "mm"
     ) -> tuple[list[str], dict[str, list[float | None]]]:
-        """Return the periods, and for each attack MM^(1), MM^(2), …: what it found at each release of all until then.
+        """Return the periods, and for each attack MM^(1), MM^(2), …: its MM over everything released so far.
 
         With a proposal the last values are what it would bring. None stands where an attack was not tried on
         everything released. ``measure`` may be ``um`` or ``emm`` as well.
@@ -215,7 +214,7 @@ class Ledger:
         return list(risks), curves
 
     def check(self) -> list[FileError]:
-        """Return everything that is wrong with the files of the ledger; nothing, where all is as it was written."""
+        """Return everything that is wrong with the files of the ledger; empty where they are unchanged."""
         written, wrong = read_entries(self.folder)
         for stored in written:
             wrong += verify(stored)
@@ -243,7 +242,7 @@ class Ledger:
         tell: Tell = ignore_message,
         progress: Progress = silent,
     ) -> Proposal:
-        """Protect the next period and tell what its release would add; write nothing.
+        """Protect the next period and return what its release would add to the risk; write nothing.
 
         Parameters
         ----------
@@ -276,13 +275,13 @@ class Ledger:
             tell(note)
         originals = [*(load_rows(stored, settings.schema) for stored in written), new.rows]
         original = joined_rows(originals)
-        listed_customers(original)  # a stranger to the master stops us before long work
+        listed_customers(original)  # raises early if a customer is missing in the master
         seed = draw_seed() if seed is None else checked_seed(seed)
         own = period_seed(seed, new.period)
         way = settings.chain if chain is None else chain_of(chain, settings.period)
         made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.3))
         earlier = [Release.load(stored.folder) for stored in written]
-        bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
+        bought = replace(original, master=None)  # customers without purchases cannot be found, and do not count
         bare = next((stored.entry.period for stored in written if stored.entry.certificate is None), None)
         why = why_uncertified(made, new.period)
         if bare is not None:
@@ -337,9 +336,9 @@ class Ledger:
         )
 
     def add(self, history: Any, *, tell: Tell = ignore_message, progress: Progress = silent, **how: Any) -> LedgerEntry:
-        """Release the next period: weigh it, and keep it unless the budget would be broken.
+        """Release the next period unless it would exceed the budget.
 
-        Takes what :meth:`weigh` takes. A broken budget raises :class:`BudgetError`, an attack that fails
+        Takes the parameters of :meth:`weigh`. An exceeded budget raises :class:`BudgetError`, an attack that fails
         :class:`UnknownRiskError`; both change nothing. While another process adds to the ledger, this one waits.
         """
         return self.add_with_proposal(history, tell=tell, progress=progress, **how)[0]

@@ -1,9 +1,9 @@
-"""What is certified of everything released before the pseudonyms of the next period are drawn.
+"""Certificates of everything released, computed before the pseudonyms of the next period are drawn.
 
-Each period is released in classes of equal histories, and its pseudonyms are drawn uniformly, apart from everything
-else. Then nobody who holds all periods can be expected to find more than the certificate says, whatever is known and
-tried (the composition theorem, ``docs/theory/repeated-releases.md``). It is counted from the sizes of the classes, so
-it says nothing about this draw of pseudonyms, and a release may be refused by it without a word about the secret.
+Each period is released in classes of equal histories, and its pseudonyms are drawn uniformly and independently. Then no
+attacker with all periods can be expected to find more than the certificate says, whatever is known and tried (the
+composition theorem, ``docs/theory/repeated-releases.md``). It is computed from the sizes of the classes, so it reveals
+nothing about this draw of pseudonyms, and a release can be refused by it without revealing anything about the secret.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def redrawn(
     statement tells.
 
     Whether a period is released must not depend on what this draw gives away: among those accepted, attackers would
-    know that the usual answers are wrong more often than not. So the budget is held against the mean over draws that
-    nobody will see. Their seeds are the same for everybody, so the answer depends on the data alone.
+    know that the usual answers are wrong more often than not. So the budget is compared with the mean over draws
+    that are never released. Their seeds are fixed, so the answer depends only on the data.
     """
     taken: set[str] = set()
     drawn = []
@@ -196,7 +196,7 @@ def redrawn(
     return drawn
 
 
-# --- in words --------------------------------------------------------------------------------------------------------
+# --- sentences -------------------------------------------------------------------------------------------------------
 
 
 def certificate_sentence(certificate: Certificate | None, why: str = "", *, attacked: bool = True) -> str:

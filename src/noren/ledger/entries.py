@@ -1,4 +1,4 @@
-"""What a ledger remembers: one folder per release, made aside and put in its place whole.
+"""Storage of a ledger: one folder per release, written aside and moved into place whole.
 
 ::
 
@@ -12,8 +12,8 @@
         seal.json                         the digests of the secret files
 
 Each entry names the digest of the one before it, and ``head.json`` that of the last: a file that is changed, lost or
-put back does not go unnoticed. The digests of secret files stand in the secret part; with its salt the seal's own
-digest tells nothing about them.
+restored from an older copy is detected. The digests of secret files are in the secret part; with its salt, the seal's
+own digest reveals nothing about them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _FILES = {"public.parquet", "statement.json", _SEAL}
 
 
 class LedgerEntry(BaseModel):
-    """What is told of one release; nothing in it is about a single person."""
+    """The public record of one release; nothing in it is about a single person."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -70,7 +70,7 @@ class LedgerEntry(BaseModel):
     risk: Risk
     """Of everything released until then."""
     certificate: Certificate | None
-    """The most that anybody can be expected to find of it; None where nothing is certified."""
+    """The certified risk of it; None where nothing is certified."""
     budget: dict[str, float]
     previous: str | None = None
     """The SHA-256 of the entry before."""
@@ -80,7 +80,7 @@ class LedgerEntry(BaseModel):
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """An entry as it lies in the ledger."""
+    """An entry with its folder and digest."""
 
     entry: LedgerEntry
     folder: Path
@@ -91,7 +91,7 @@ class StoredEntry:
 
 
 def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
-    """Remember how many entries there are and what the last is."""
+    """Store the number of entries and the digest of the last."""
     with writing_file(ledger / "head.json") as aside:
         aside.write_bytes(_json(_Head(entries=entries, digest=digest).model_dump()))
     _folder_to_disk(ledger)
@@ -130,7 +130,7 @@ def write_entry(
 
 
 def read_entries(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
-    """Return the entries in order, and what is wrong with them: unreadable ones, lost ones, ones put back."""
+    """Return the entries in order, and what is wrong with them: unreadable, lost or restored ones."""
     stored: list[StoredEntry] = []
     wrong: list[FileError] = []
     releases = ledger / "releases"
@@ -282,16 +282,16 @@ def _folder_to_disk(path: Path) -> None:
 # --- one at a time ----------------------------------------------------------------------------------------------------
 
 Tell = Callable[[str], None]
-"""Told in words what happens meanwhile."""
+"""Called with messages about progress."""
 
 
 def ignore_message(message: str) -> None:
-    """Tell nobody."""
+    """Ignore a message."""
 
 
 @contextlib.contextmanager
 def alone(folder: Path, tell: Tell = ignore_message) -> Iterator[None]:
-    """Hold the lock of the ledger in ``folder``; where another process holds it, say so and wait.
+    """Hold the lock of the ledger in ``folder``; if another process holds it, report that and wait.
 
     The lock is the system's own, on the file ``.lock``: it ends with the process that holds it, however that ends.
     """

@@ -1,4 +1,4 @@
-"""Which rows of a file are the next period's, and whether the past is still what was released."""
+"""Rows of the next period in a file, and the check that released periods are unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ say = Texts(__name__)
 
 @dataclass(frozen=True)
 class PastPeriod:
-    """A period that was released: how many original rows it had, and what they were."""
+    """A released period: the number of its original rows, and their digest."""
 
     rows: int
     digest: str
@@ -33,7 +33,7 @@ class PastPeriod:
 
 @dataclass(frozen=True)
 class PeriodRows:
-    """The rows of one period, and what was left out of the file."""
+    """The rows of one period, and notes about rows that were left out."""
 
     period: str
     rows: History
@@ -73,8 +73,8 @@ def incoming(
 ) -> PeriodRows:
     """Return the rows of the period to add: the one ``wanted``, else the first that was not released.
 
-    ``past`` are the periods released. Rows of theirs must be those of then, all of them; a file may also leave the past
-    out. Errors name the file ``source``.
+    ``past`` are the periods released. A file must contain all their rows unchanged, or none of them. Errors name the
+    file ``source``.
     """
     try:
         if history.schema != schema:
@@ -154,7 +154,7 @@ _LONGEST = 31
 
 
 def named(text: str, by: Calendar) -> str:
-    """Return the name of the period that a person means by ``text``.
+    """Return the name of the period that a user writes as ``text``.
 
     >>> named("2011-01", "month"), named("2011w5", "week")
     ('2011/1', '2011/W5')

@@ -1,4 +1,4 @@
-"""Releases of single periods as one: what an attacker holds who kept them all."""
+"""Releases of single periods joined into one: what an attacker with all of them has."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:
 
 
 def _joined_categories(statements: Sequence[Statement]) -> dict[str, Any] | None:
-    """Return the items of each category; stop where releases do not speak of the same ones."""
+    """Return the items of each category; raise where releases use different ones."""
     all_categories = [release_categories(statement) for statement in statements]
     used = [groups for groups in all_categories if groups is not None]
     if not used:

@@ -1,8 +1,8 @@
-"""A release that is ready to be added, and how safe everything released is with it.
+"""A proposed release, and the verdict on everything released with it.
 
-What attacks got is kept with each entry, and judged by the rule in force. The facts tell which of an attack's answers
-are right, so they lie in the secret part, under its seal. The verdict of then lies beside them and saves the reckoning
-while the rule and the program are the same; it is never held against another rule.
+The results of attacks are stored with each entry, and judged by the current rule. The facts reveal which of an attack's
+answers are right, so they are in the secret part, under its seal. The verdict is stored with them and reused while the
+rule and the program are the same; it is never used for another rule.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Proposal:
         pseudonyms; no ``before`` at the first one. Of this release alone, without a ``before``, where the ledger
         attacks nothing that is out.
     certificate, uncertified
-        The most that anybody can be expected to find of everything released with it; or why nothing is certified.
+        The certified risk of everything released with it; or why nothing is certified.
     certified_before
         The certificate of everything released so far, where there is one.
     least
@@ -58,7 +58,7 @@ class Proposal:
     exposed
         The customers whom some attack finds, most exposed first; for the steward alone.
     failed
-        Attacks that broke down, with the reason: the risk is at least ``after``, and how high it is nobody knows.
+        Attacks that failed, with the reason: the risk is at least ``after``, but not known.
     """
 
     period: str

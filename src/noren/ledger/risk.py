@@ -1,4 +1,4 @@
-"""What everything released so far tells together: UM, MM and EMM of all attacks (S3)."""
+"""Risk of everything released so far: UM, MM and EMM of all attacks (S3)."""
 
 from __future__ import annotations
 
@@ -186,8 +186,8 @@ def _rates(match: NDArray[np.bool_] | NDArray[np.float64], live: NDArray[np.bool
 def exposed_customers(original: History, release: Release, guesses: Mapping[str, Guess]) -> pl.DataFrame:
     """Return the customers whom some attack finds, the most exposed first; for the steward alone.
 
-    ``found`` counts the periods in which some attack finds the customer, ``periods`` those in which there was something
-    to find, and ``attacks`` the attacks that find the customer in the last period.
+    ``periods_found`` counts the periods in which some attack finds the customer, ``periods`` those in which there was
+    something to find, and ``attacks`` the attacks that find the customer in the last period.
     """
     tables = matched(Evidence(original, release, guesses))
     hits: dict[str, NDArray[np.bool_]] = {}
@@ -198,11 +198,11 @@ def exposed_customers(original: History, release: Release, guesses: Mapping[str,
     frame = pl.DataFrame(
         {
             "customer": tables.customers,
-            "found": every.any(axis=0).sum(axis=1),
+            "periods_found": every.any(axis=0).sum(axis=1),
             "periods": tables.live.sum(axis=1),
             "attacks": every[:, :, -1].sum(axis=0),
         }
     )
-    exposed = frame.filter(pl.col("found") > 0).with_columns(share=pl.col("found") / pl.col("periods"))
-    order = ["found", "share", "attacks", "customer"]
+    exposed = frame.filter(pl.col("periods_found") > 0).with_columns(share=pl.col("periods_found") / pl.col("periods"))
+    order = ["periods_found", "share", "attacks", "customer"]
     return exposed.sort(order, descending=[True, True, True, False]).drop("share")

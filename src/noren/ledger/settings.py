@@ -1,4 +1,4 @@
-"""What a ledger goes by: the file ``ledger.toml``, and the schema of its data beside it.
+"""Settings of a ledger: the file ``ledger.toml``, and the schema of its data next to it.
 
 Nothing in it is secret. The schema and the length of a period stay as they were at the first release; the budget, the
 attacks, whether released periods are attacked again, and the chain may be changed by hand, and count from the next
@@ -31,7 +31,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 USUAL_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "linkage")
-"""Tried where nobody says which: those of S3, and linking by everything known, as far as they are installed."""
+"""Attacks by default: those of S3, and linkage by everything known, as far as they are installed."""
 VERSION = 1
 _KEYS = ("version", "period", "attacks", "rule", "attack_released", "budget", "step")
 
@@ -40,7 +40,7 @@ ChainLike = str | Path | Method | Sequence[str | Method | Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class LedgerSettings:
-    """What a ledger goes by.
+    """The settings of a ledger.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class LedgerSettings:
         rule: Rule | str | Mapping[str, Any] | None = None,
         attack_released: bool = True,
     ) -> LedgerSettings:
-        """Return settings that fit together; say what does not."""
+        """Return validated settings; raise on any that do not fit."""
         if not isinstance(attack_released, bool):
             raise ParameterError(say("attack_released", value=attack_released))
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
@@ -114,7 +114,7 @@ class LedgerSettings:
         return settings
 
     def ready_attacks(self) -> list[Attack]:
-        """Return the attacks, told how long a period is."""
+        """Return the attacks, with the length of a period."""
         ready = []
         for name in self.attacks:
             kind = known_attacks[name]
@@ -178,7 +178,7 @@ class LedgerSettings:
 
 
 def chain_of(steps_or_file: ChainLike, by: Calendar) -> Chain:
-    """Return the chain that ``given`` means, its steps told how long a period is; stop at one told otherwise.
+    """Return a chain whose steps have the period of the ledger; raise where a step has another.
 
     A step that moves dates or changes names by other periods than the ledger would move rows out of the period they
     are released in, or give a person two names in one.

@@ -1,1 +1,1 @@
-"""Many runs side by side: plans, costs, results, the study that is made of them."""
+"""Sweeps over many settings: plans, pieces of work, results, studies."""

@@ -1,7 +1,7 @@
-"""Which setting to take, in sentences: the answer, why, and what the settings beside it would give or cost.
+"""Recommendation of a setting in sentences: the setting, the reasons, and the alternatives.
 
-How safe a setting is, is said by :mod:`noren.judgement.sentences` alone. Reports of sweeps and the studio say the rest
-through here.
+Sentences about safety are in :mod:`noren.judgement.sentences`. Reports of sweeps and the studio take all others from
+here.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from noren.tables import Texts
 
 say = Texts(__name__)
 _MOST_NAMED: Final = 3
-"How many measures of utility a recommendation names, the first few there are."
+"""How many measures of utility a recommendation names."""
 _TAIL: Final = 0.025
 """The chance of error on each side of an interval of 95 %."""
 
 
 class Candidate(Protocol):
-    """What may be taken: a setting over its runs, or a single run."""
+    """What can be recommended: a setting over its runs, or a single run."""
 
     @property
     def label(self) -> str:
@@ -42,11 +42,11 @@ class Candidate(Protocol):
 
     @property
     def strength(self) -> str:
-        """How strong the protection is, as labels write it: ``k = 5``; empty where nothing tells."""
+        """How strong the protection is, as in labels: ``k = 5``; empty where the method has no strength."""
 
     @property
     def place(self) -> RiskUtilityPoint:
-        """Where it stands."""
+        """Its risk and utility."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -54,21 +54,21 @@ class Candidate(Protocol):
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """What measures say."""
+        """The values of measures."""
 
     @property
     def uses(self) -> Sequence[float]:
-        """The use that each of its runs keeps, where it is known."""
+        """The utility of each of its runs, where it is known."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Which setting to take of those whose use one measure tells, in sentences.
+    """The recommendation among settings whose utility is measured alike, in sentences.
 
     Attributes
     ----------
     reasons
-        Why: the verdict, and what stays useful.
+        The verdict, and the utility.
     more_useful, safer
         What the next more useful and the next safer setting would give and cost; empty where there is none.
     sureness
@@ -82,18 +82,18 @@ class Advice:
 
     @property
     def sentences(self) -> list[str]:
-        """All of it, in the order to read."""
+        """All sentences, in reading order."""
         return [*self.reasons, *(sentence for sentence in (self.more_useful, self.safer, self.sureness) if sentence)]
 
 
 def answer(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[str]:
-    """Return the recommendation in sentences: what to take, why, what lies beside it, and how sure that is."""
+    """Return the recommendation in sentences: the setting, the reasons, the alternatives, and how sure it is."""
     sentences = [line for item in advice(candidates, choices) for line in item.sentences]
     return [headline(candidates, choices), *sentences]
 
 
 def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[Advice]:
-    """Return what is advised, for each measure of use; of the safest setting where none may be handed out."""
+    """Return the advice for each measure of utility; about the safest setting where none meets the rule."""
     advised = []
     for choice in choices:
         chosen = choice.chosen if choice.chosen is not None else choice.safest
@@ -152,7 +152,7 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
 
 
 def reasons(candidate: Candidate) -> list[str]:
-    """Return what speaks for or against a setting: its verdict, and what stays useful."""
+    """Return the reasons for or against a setting: its verdict and its utility."""
     place, verdict = candidate.place, candidate.verdict
     first = [] if verdict is None else [verdict.sentence]
     if place.use is None:
@@ -169,16 +169,16 @@ def reasons(candidate: Candidate) -> list[str]:
     for _rank, name, label in sorted(preserving):
         measure, value = measures[name], candidate.scores.get(name)
         if perturbed and not measure.of_perturbed:
-            continue  # of perturbed values no cell is sure, whatever their table still tells
-        # only a share or an error, which starts from 0, tells what is left
+            continue  # no cell of perturbed values is sure, whatever their table preserves
+        # only a share or an error, which starts from 0, says how much is preserved
         if value is not None and measure.bounds[0] == 0.0 and len(parts) <= _MOST_NAMED:
             share = max(0.0, 1 - value) if measure.goal == "lower" else value
             parts.append(say("use.also", label=_(label), share=decimal(share)))
-    return [*first, _("full_stop").format(sentence="; ".join(parts))]
+    return [*first, _("{sentence}.").format(sentence="; ".join(parts))]
 
 
 def sureness(candidate: Candidate) -> str:
-    """Return how sure the numbers of a setting are, in a sentence: its seeds, and the interval of the use it keeps."""
+    """Return how sure the numbers of a setting are, in a sentence: its seeds, and the interval of its utility."""
     uses = candidate.uses
     if not uses:
         return ""
@@ -196,10 +196,10 @@ def sureness(candidate: Candidate) -> str:
 
 
 def failure_text(name: str, why: Mapping[str, str]) -> str:
-    """Return that something could not be computed, with what may be shown of the reason, as a part of a sentence."""
+    """Return that something could not be computed, with the kind of the error, as a part of a sentence."""
     return say("failed", name=name, kind=why["kind"])
 
 
 def rule_text(rule: Rule, choices: Sequence[Choice]) -> list[str]:
-    """Return the rule by which the answer was found, in sentences."""
+    """Return the rule of the recommendation, in sentences."""
     return [rule_sentence(rule), say("rule.recommended"), *([say("rule.several")] if len(choices) > 1 else [])]

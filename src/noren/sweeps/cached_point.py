@@ -1,7 +1,7 @@
-"""What the cache of sweeps has of one release: a single run takes what is there, and adds what it makes.
+"""Access of a single run to the cache of sweeps: it takes cached results, and adds its own.
 
-So a sweep finds what a run did with the same seed, and the other way round. Nothing that failed is kept, no release
-whose search was stopped, and nothing that rests on what is not kept.
+So a sweep reuses what a run with the same seed computed, and vice versa. Failures are not cached, nor a release whose
+search was stopped, nor anything based on a result that is not cached.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CachedPoint:
     cache
         The folder that ``noren explore --cache`` names.
     attacks, measures
-        Names; all that fit where left out.
+        Names; by default all that fit.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class CachedPoint:
 
     @property
     def folders(self) -> list[Path]:
-        """Where the release and the guesses lie, or would: who deletes a run for good deletes them too."""
+        """The folders of the release and the guesses; deleting a run for good deletes them too."""
         guesses = [*self._point.guesses.values(), *self._point.other_guesses]
         return [self._release, *(piece_folder(self._folder, "guess", piece.key) for piece in guesses)]
 
     def is_of(self, folder: Path) -> bool:
-        """Tell whether the release in ``folder`` is the kept one: a search that was stopped or timed makes another."""
+        """Tell whether the release in ``folder`` is the cached one: a stopped or timed search makes another."""
         cached_release = self._release
         return "statement" in self._load_result(self._point.release.unit) and all(
             (cached_release / name).is_file() and filecmp.cmp(cached_release / name, folder / name, shallow=False)
@@ -75,7 +75,7 @@ class CachedPoint:
         )
 
     def take_release(self, target: Path) -> bool:
-        """Put the release into ``target``, whole or not at all; tell whether there is one."""
+        """Copy the release into ``target``, whole or not at all; tell whether there is one."""
         if "statement" not in self._load_result(self._point.release.unit) or not self._release.is_dir():
             return False
         try:
@@ -87,7 +87,7 @@ class CachedPoint:
         return True
 
     def add_release(self, folder: Path, seconds: float) -> None:
-        """Keep the release that lies in ``folder``, audited where it claims something."""
+        """Cache the release in ``folder``, audited where it claims a guarantee."""
         release = Release.load(folder)
         if any("stopped" in step.notes for step in release.statement.steps):
             return  # another run with this seed would come to another release
@@ -96,7 +96,7 @@ class CachedPoint:
         self._save_result(self._point.release, lambda: release_result(release, self._original), seconds)
 
     def guess(self, attack: str) -> Guess | None:
-        """Return what an attack guessed."""
+        """Return the cached guess of an attack."""
         piece = self._point.guesses.get(attack)
         if piece is None or "tried" not in self._load_result(piece.unit):
             return None
@@ -106,17 +106,17 @@ class CachedPoint:
             return None
 
     def add_guess(self, guess: Guess, release: Release, seconds: float) -> None:
-        """Keep what an attack guessed."""
+        """Cache the guess of an attack."""
         if (piece := self._point.guesses.get(guess.attack)) is not None:
             self._save_result(piece, lambda: keep_guess(self._folder, piece.key, guess, release), seconds)
 
     def score(self, measure: str) -> Score | None:
-        """Return what a measure said."""
+        """Return the cached score of a measure."""
         piece = self._point.scores.get(measure)
         return None if piece is None else score_of(self._load_result(piece.unit))
 
     def add_score(self, measure: str, score: Score, seconds: float) -> None:
-        """Keep what a measure said."""
+        """Cache the score of a measure."""
         if (piece := self._point.scores.get(measure)) is not None:
             self._save_result(piece, lambda: score_result(score), seconds)
 
@@ -128,13 +128,13 @@ class CachedPoint:
         return result
 
     def _save_result(self, piece: Piece, result: Callable[[], dict[str, Any]], seconds: float) -> None:
-        """Keep a result if all that its piece hears and looks at is kept: its address then says what it was made of."""
+        """Cache a result if all results that it depends on are cached: its address is made of theirs."""
         if all(map(self._load_result, piece.unit.needs)):
             save(self._store.path(piece.unit), piece.unit, result() | {"seconds": round(seconds, 3)})
 
 
 def _link_or_copy(source: str, target: str) -> str:
-    """Let two folders share a file, which nobody ever changes in place; copy it where that cannot be."""
+    """Link a file, which is never changed in place, into another folder; copy it if linking fails."""
     try:
         os.link(source, target)
     except OSError:

@@ -1,6 +1,6 @@
-"""What is tried of a method where nobody says it: usual strengths, those that a rule asks for, and a few sensible ones.
+"""Default settings of methods: usual strengths, those that a rule requires, and a few sensible ones.
 
-The command line, Python and the studio all try the same.
+The command line, Python and the studio share them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from noren.protocols import ALIKE, Method
 from noren.registry import spread
 
 LEAST_DIVERSE: Final = 2
-"""How many sensitive values each class has at least, where nobody says how many."""
+"""How many sensitive values each class has at least, by default."""
 _MOST_METHODS: Final = 2
 
 
 def usual_values(kind: type[Method], people: int, rule: Rule | None = None) -> str:
-    """Return the values of a method's strength to try, as a person writes them; with the k that a rule asks for.
+    """Return the values of a method's strength to try, as a user writes them; with the k that a rule requires.
 
     >>> from noren.judgement.rule import get_rule
     >>> kind = every_method["generalize-by-count"]
@@ -38,7 +38,7 @@ def usual_values(kind: type[Method], people: int, rule: Rule | None = None) -> s
 
 
 def k_around(rule: Rule) -> tuple[int, int, int]:
-    """Return the k to look at by a rule: one below what it asks for, that, and half as many more.
+    """Return the k to try for a rule: one below what it requires, that, and half as many more.
 
     >>> from noren.judgement.rule import get_rule
     >>> [k_around(get_rule(name)) for name in ("public", "partner", "inside")]
@@ -48,23 +48,22 @@ def k_around(rule: Rule) -> tuple[int, int, int]:
 
 
 def usual_parameters(kind: type[Method], schema: Schema, values: Sequence[Any]) -> dict[str, Any]:
-    """Return what is tried of a method at these values of its strength, with two sensitive values in each class.
+    """Return the default parameters of a method at these strengths, with two sensitive values in each class.
 
-    A class whose people all have one sensitive value tells it of everybody in it, however many they are.
+    A class whose people all have the same sensitive value reveals it, however large the class is.
     """
     strength = {} if kind.strength is None else {kind.strength.parameter: list(values)}
     has_diversity = "l" in kind.model_fields and bool(schema.with_role(Role.SENSITIVE))
     return strength | ({"l": LEAST_DIVERSE} if has_diversity else {})
 
 
-# --- a few settings that may be handed out ---------------------------------------------------------------------------
+# --- a few settings for a release ------------------------------------------------------------------------------------
 
 
 def sensible_methods(kinds: Sequence[type[Method]]) -> list[type[Method]]:
-    """Return those of several methods that are tried where somebody wants a release and not a study.
+    """Return the methods to try for a release, without a study.
 
-    They prove what they promise by making people alike, so that a rule's k tells how strong they must be; the most
-    prominent two.
+    They prove their guarantee by classes, so that a rule's k determines their strength; the two most prominent ones.
 
     >>> [kind.name for kind in sensible_methods([every_method[name] for name in ("thin", "generalize-by-count")])]
     ['generalize-by-count']
@@ -74,12 +73,12 @@ def sensible_methods(kinds: Sequence[type[Method]]) -> list[type[Method]]:
 
 
 def sensible_values(rule: Rule, people: int) -> list[int]:
-    """Return the k to try on data about so many people, so that the answer has a safer and a more useful neighbour."""
+    """Return the k to try on data about so many people: the required one, a safer and a more useful one."""
     if people < rule.least_k:
         raise ParameterError(
             _(
-                "the data are about {people:,} people, and this rule asks that {k} are alike; bring data "
-                "about more people, or choose a rule that allows more"
+                "the data describe {people:,} people, and this rule requires classes of {k}; use data "
+                "about more people, or choose a weaker rule"
             ).format(people=people, k=rule.least_k),
         )
     return sorted({k for k in k_around(rule) if k <= people})
@@ -90,7 +89,7 @@ def _is_k(kind: type[Method]) -> bool:
 
 
 def strength_text(method: str, parameters: Mapping[str, Any]) -> str:
-    """Return how strong a method protects by its parameters, as labels write it; empty where nothing tells.
+    """Return the strength of a method by its parameters, as in labels; empty where it has none.
 
     >>> strength_text("thin", {"share": 0.1}), strength_text("pseudonymize", {})
     ('share = 0.1', '')

@@ -1,12 +1,12 @@
-"""A study on disk: what may be shown, and the file that repeats it, which is secret.
+"""Files of a study: results that can be shared, and the secret file that repeats it.
 
 ::
 
     report.html      for a privacy officer, one page that loads nothing
     frontier.svg     the map of risk and utility
-    table.csv        one line for each release; runs are counted, no seed is told
+    table.csv        one line per release, without seeds
     table.json       the same with all facts
-    sweep.toml       repeats the study (noren explore --sweep); it holds the seeds, and is readable by you alone
+    sweep.toml       repeats the study (noren explore --sweep); it contains the seeds; only you can read it
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def holds_study(folder: Path) -> bool:
 
 
 def as_plain(study: SweepStudy) -> dict[str, Any]:
-    """Return a study as plain data that may be shown: everything but the seeds, in English."""
+    """Return a study as plain data that can be shared: everything but the seeds, in English."""
     request, settings = study.request, study.settings
     labels = {at: setting.label for at, setting in enumerate(settings)}
     sides = ("chosen", "more_useful", "safer", "safest")
@@ -88,9 +88,9 @@ def as_plain(study: SweepStudy) -> dict[str, Any]:
 
 
 class SweepFile:
-    """What a sweep's TOML says: the data and their schema where it names them, the settings, and the rest of the order.
+    """The TOML file of a sweep: optional data and schema, the settings, attacks, measures, seeds and rule.
 
-    Files are named from the folder of the TOML.
+    Files are relative to the folder of the TOML.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -163,7 +163,7 @@ class SweepFile:
         return get_rule(str(self.path.parent / word) if word.endswith(".toml") else word)
 
     def differs(self, original: Records) -> bool:
-        """Tell whether the data are not those that the file was written about."""
+        """Tell whether the data are not those that the file was written for."""
         return self._get("digest", str) not in (None, original.digest())
 
     def _get(self, key: str, kind: Any) -> Any:

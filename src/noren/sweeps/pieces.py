@@ -1,7 +1,7 @@
-"""What a sweep does in each process: make a release, attack it, measure it; each piece once, kept in the cache.
+"""Work of a sweep in each process: make a release, attack it, measure it; each piece once, cached.
 
-A release is a folder with its secret part, a guess a file of pairs; both stay in the cache, which its owner alone can
-read. What comes back is small and plain: numbers, and why something could not be done.
+A release is a folder with its secret part, a guess a file of pairs; both stay in the cache, which only its owner can
+read. The result that is returned is small and plain: numbers, and why something could not be done.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _held: dict[str, tuple[Records, Path]] = {}
 
 
 def hold(data: str, original: Records, folder: Path) -> None:
-    """Take hold of the original under its digest, and of the folder where pieces are kept."""
+    """Keep the original under its digest, and the cache folder, for the work of this process."""
     _held.clear()
     _held[data] = original, folder
     _release.cache_clear()
@@ -45,12 +45,12 @@ def hold(data: str, original: Records, folder: Path) -> None:
 
 
 def place_of(component: Component) -> str:
-    """Return where the class of a component is found, in any process: ``noren.methods.thin:Thin``."""
+    """Return the import path of the class of a component: ``noren.methods.thin:Thin``."""
     return f"{type(component).__module__}:{type(component).__qualname__}"
 
 
 def piece_folder(folder: Path, kind: PieceKind, key: str) -> Path:
-    """Return where a release or a guess is kept."""
+    """Return the folder of a release or a guess in the cache."""
     return folder / ("releases" if kind == "release" else "guesses") / key[:2] / key
 
 
@@ -58,22 +58,22 @@ def piece_folder(folder: Path, kind: PieceKind, key: str) -> Path:
 
 
 class PieceOrder(BaseModel):
-    """What a piece is told, the same in any process: it travels as text, and is a part of the piece's address.
+    """The input of a piece, the same in any process: it is passed as text, and is part of the piece's address.
 
     Attributes
     ----------
     data
-        The digest of the original, under which it is held.
+        The digest of the original.
     place, parameters
-        Where the class of the component is found, and its parameters as JSON.
+        The import path of the component's class, and its parameters as JSON.
     key
-        Where a release or a guess is kept.
+        The key of the release or guess that the piece makes.
     seed
-        What a method starts from.
+        The seed of the method.
     release
-        Where the release lies that is attacked or measured.
+        The key of the release that is attacked or measured.
     other_guesses
-        The guesses that an attack or a measure hears, each with where it lies; their results follow in this order.
+        The guesses that an attack or a measure uses, with their keys; their results follow in this order.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -97,12 +97,12 @@ class PieceOrder(BaseModel):
 
 
 def make_release(text: str) -> dict[str, Any]:
-    """Protect the original and keep the release; return what it says of itself, or why it was refused or failed."""
+    """Protect the original and cache the release; return its statement and facts, or why it was refused or failed."""
     order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
     original, folder = _held[order.data]
     made, result = _tried(lambda: api.protect(original, order.component, seed=order.seed))
     if made is not None:
-        # a damaged one in the cache is replaced as well
+        # this also replaces a damaged release in the cache
         with writing_folder(piece_folder(folder, "release", order.key), replace=True) as aside:
             made.write_into(aside)
         result = release_result(made, original)
@@ -110,9 +110,9 @@ def make_release(text: str) -> dict[str, Any]:
 
 
 def examine(text: str, made: Mapping[str, Any], *other_guesses: Mapping[str, Any]) -> dict[str, Any]:
-    """Attack a release and keep the guess, or measure it; return what came of it.
+    """Attack a release and cache the guess, or measure it; return the result.
 
-    Nothing does where there is no release, or where a measure does not judge such a one.
+    Skipped where there is no release, or where the measure does not apply to it.
     """
     skipped = {"skipped": True, "seconds": 0.0}
     if "refused" in made or "failed" in made:
@@ -138,11 +138,11 @@ def examine(text: str, made: Mapping[str, Any], *other_guesses: Mapping[str, Any
     return result | {"seconds": round(time.perf_counter() - begin, 3)}
 
 
-# --- their results ---------------------------------------------------------------------------------------------------
+# --- results of the pieces -------------------------------------------------------------------------------------------
 
 
 def release_result(made: Release, original: Records) -> dict[str, Any]:
-    """Return what a release says of itself."""
+    """Return the statement and facts of a release as plain data."""
     return {
         "statement": json.loads(json.dumps(made.statement.as_dict(), default=str)),
         "facts": release_facts(made, original).model_dump(mode="json"),
@@ -153,7 +153,7 @@ def release_result(made: Release, original: Records) -> dict[str, Any]:
 
 
 def keep_guess(folder: Path, key: str, guess: Guess, release: Release) -> dict[str, Any]:
-    """Keep a guess about a release and return what it got."""
+    """Cache a guess about a release and return its result."""
     with writing_folder(piece_folder(folder, "guess", key), replace=True) as aside:
         guess.pairs.write_parquet(aside / "pairs.parquet")
         (aside / "notes.json").write_text(json.dumps(guess.notes, default=str), encoding="utf-8")
@@ -167,7 +167,7 @@ def score_result(score: Score) -> dict[str, Any]:
 
 
 def score_of(result: Mapping[str, Any]) -> Score | None:
-    """Return the score that a result holds; None where it holds none, or one that is no number."""
+    """Return the score of a result; None where it has none, or one that is not a number."""
     score = result.get("score")
     return None if score is None or score["value"] is None else Score(**score)
 
@@ -176,15 +176,15 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-# --- what they share -------------------------------------------------------------------------------------------------
+# --- shared by the pieces --------------------------------------------------------------------------------------------
 
 
 def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
-    """Do the work; where it is refused, return why in each language, since what is kept is read in any.
+    """Do the work; where it is refused, return why in each language, since the cache is read in any.
 
-    What fails (a bug, no memory, an audit that broke down) is no answer about a method: it says ``failed``, so it is
-    not kept, and is tried again when the sweep goes on. ``kind`` is what may be shown of it: the words of an error that
-    nobody foresaw may hold a value of the data.
+    A failure (a bug, no memory, an unfinished audit) says nothing about a method: it is not cached, and is tried again
+    when the sweep continues. Of a failure only ``kind`` can be shown: the text of an unexpected error may contain a
+    value of the data.
     """
     try:
         return work(), {}
@@ -217,7 +217,7 @@ def _release(folder: str) -> Release:
 
 @lru_cache(maxsize=64)
 def load_guess(name: str, folder: str) -> Guess:
-    """Return a guess that is kept."""
+    """Return a cached guess."""
     try:
         pairs = pl.read_parquet(Path(folder) / "pairs.parquet")
         return Guess(name, pairs, json.loads((Path(folder) / "notes.json").read_text(encoding="utf-8")))

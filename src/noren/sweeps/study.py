@@ -1,4 +1,4 @@
-"""What came of a sweep: its points, the settings they belong to, the answer; as a frame, a folder, in words."""
+"""Results of a sweep: its points, their settings, the recommendation; as a frame, a folder, sentences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from noren.work.store import WorkUnit
 
 @dataclass(frozen=True)
 class StudyData:
-    """What a study is about: its kind of data, how many rows and people, and the schema; not the data themselves.
+    """Facts of the data of a study: schema, numbers of rows and people, digest; not the data themselves.
 
     ``file`` and ``master`` are where the data were read from, where that is known.
     """
@@ -49,18 +49,18 @@ class StudyData:
 
 @dataclass(frozen=True)
 class SweepStudy:
-    """What came of a sweep.
+    """The result of a sweep.
 
     Attributes
     ----------
-    source, asked
-        What it is about, and what was asked.
+    source, request
+        Facts of the data, and what was requested.
     points
         Each release, setting by setting and seed by seed.
-    computed, kept
-        How many pieces of work were done now, and how many before.
+    computed, cached
+        How many pieces of work were computed, and how many came from the cache.
     cache
-        The folder where pieces are kept.
+        The cache folder.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class SweepStudy:
 
     @cached_property
     def choices(self) -> list[Choice]:
-        """The answer, one for each measure of use there is among the points."""
+        """The recommendation, one for each measure of utility among the points."""
         return recommend([setting.place for setting in self.settings])
 
     @cached_property
@@ -101,7 +101,7 @@ class SweepStudy:
 
     @property
     def answer(self) -> list[str]:
-        """What to take, why, and what lies beside it, in sentences; and what failed."""
+        """The recommendation, its reasons and alternatives, in sentences; and what failed."""
         from noren.sweeps.advice import answer, failure_text
 
         failed = [
@@ -114,12 +114,12 @@ class SweepStudy:
 
     @property
     def recommendation(self) -> str:
-        """The answer with its reasons, in words."""
+        """The recommendation with its reasons, as one text."""
         return " ".join(self.answer)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row for each point, at its end the measures in alphabetical order and what each attack hit.
+        """One row per point, at its end the measures in alphabetical order and the right guesses of each attack.
 
         See :func:`explore`.
         """
@@ -135,16 +135,16 @@ class SweepStudy:
         return pl.DataFrame(rows, schema=schema)
 
     def save(self, folder: str | Path, *, replace_existing: bool = False) -> Path:
-        """Write the study as a folder: page, chart, tables, and the file that repeats it; no secret but that file.
+        """Write the study as a folder: page, chart, tables, and the file that repeats it, the only secret one.
 
-        It is written whole or not at all; an earlier study there is replaced, nothing else ever is.
+        It is written whole or not at all; only an earlier study is replaced.
         """
         from noren.sweeps.files import STUDY, as_plain, holds_study, sweep_toml
         from noren.sweeps.page import frontier_svg, page_html
 
         folder = Path(folder)
         with writing_folder(folder, replace=(replace_existing or holds_study(folder)) and STUDY) as aside:
-            # runs are counted: no seed is told, nor the words of an unforeseen error
+            # no seeds, and no texts of unexpected errors
             refused = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
             self.frame.drop("seed").with_columns(refused).write_csv(aside / "table.csv")
             (aside / "sweep.toml").touch(mode=0o600)
@@ -177,11 +177,11 @@ class PointResult:
     refused
         Why there is no release, in each language; empty where there is one.
     verdict, place
-        How safe it is by the rule, with the facts it was judged from, and where it stands; None where there is none.
+        The verdict by the rule, with its facts, and risk and utility; None without a release.
     left_out
         Attacks and measures that refused this release, and why, in each language.
     failed
-        Attacks and measures that broke down, and why, in each language and (``kind``) in a word that may be shown;
+        Attacks and measures that broke down, and why, in each language and (``kind``) in a word that can be shown;
         under the method's own name where there is no release for that reason.
     """
 
@@ -208,19 +208,19 @@ class PointResult:
         return "done" if not self.refused else "failed" if self.failed else "refused"
 
     def reason(self, language: str | None = None) -> str:
-        """Why there is no release, in the language now spoken or another; empty where there is one."""
+        """Why there is no release, in the active language or another; empty where there is one."""
         return in_language(self.refused, language)
 
 
 def in_language(texts: Mapping[str, str], language: str | None = None) -> str:
-    """Return a sentence that is kept in several languages, in the one now spoken if it is there."""
+    """Return a sentence that is stored in several languages, in the active one if available."""
     return texts.get(language or active_language()) or next(iter(texts.values()), "")
 
 
 def point_result(
     point: Point, results: Mapping[WorkUnit, Mapping[str, Any]], source: StudyData, rule: Rule
 ) -> PointResult:
-    """Return what came of a point whose pieces are all done, by a rule."""
+    """Return the result of a point whose pieces are all done, by a rule."""
     made = results[point.release.unit]
     seconds = sum(float(results[piece.unit]["seconds"]) for piece in point.pieces)
     bare = PointResult(point.setting, point.seed, point.run, seconds=seconds)
@@ -257,7 +257,7 @@ def point_result(
 
 @dataclass(frozen=True)
 class SettingResult:
-    """A setting over all its runs: the worst verdict, the mean use, the highest risk."""
+    """A setting over all its runs: the worst verdict, the mean utility, the highest risk."""
 
     setting: Setting
     runs: Sequence[PointResult]
@@ -276,7 +276,7 @@ class SettingResult:
 
     @property
     def strength(self) -> str:
-        """How strong the protection is: ``k = 5``; empty where nothing tells."""
+        """How strong the protection is: ``k = 5``; empty where the method has no strength."""
         return strength_text(self.method, self.setting.method.parameters())
 
     @property
@@ -286,7 +286,7 @@ class SettingResult:
 
     @property
     def worst(self) -> PointResult | None:
-        """The run that is judged worst and of these gives the most away; none where all were refused."""
+        """The run with the worst verdict, and of these the highest risk; none where all were refused."""
 
         def danger(run: PointResult) -> tuple[int, float]:
             return -run.status.order, -1.0 if run.place is None or run.place.risk is None else run.place.risk
@@ -300,12 +300,12 @@ class SettingResult:
 
     @property
     def place(self) -> RiskUtilityPoint:
-        """Where the setting stands."""
+        """Risk and utility of the setting."""
         return combined_point([run.place or RiskUtilityPoint(label=run.setting.label) for run in self.runs])
 
     @property
     def failed(self) -> dict[str, Mapping[str, str]]:
-        """What broke down in some run, and why."""
+        """What failed in some run, and why."""
         return {name: reason for run in self.runs for name, reason in run.failed.items()}
 
     @property
@@ -318,12 +318,12 @@ class SettingResult:
 
     @property
     def uses(self) -> list[float]:
-        """The use that each run keeps."""
+        """The utility of each run."""
         return [run.place.use for run in self.done if run.place is not None and run.place.use is not None]
 
     @property
     def verdict_label(self) -> str:
-        """How it was judged, in a word with a mark, so that colour is not its only carrier."""
+        """The verdict in a word with a mark, so that it does not depend on colour."""
         if not self.done:
             return _("– failed") if any(run.failed for run in self.runs) else _("– refused")
         return verdict_label(self.place.status)
@@ -335,7 +335,7 @@ _COLUMNS: dict[str, Any] = {name: getattr(pl, dtype) for name, dtype in table_of
 
 
 def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
-    """Return what a row of the table says, in English; what is missing is left out."""
+    """Return a row of the table, in English, without missing values."""
     place, verdict, names = point.place or RiskUtilityPoint(label=point.setting.label), point.verdict, set(_COLUMNS)
     row = place.model_dump(include=names) | {
         "method": point.setting.method.name,
@@ -363,7 +363,7 @@ def _row(point: PointResult, setting: SettingResult) -> dict[str, Any]:
 
 
 def rows_of(settings: Sequence[SettingResult]) -> list[dict[str, Any]]:
-    """Return each point as plain data, without its seed: the row of the table, what attacks did, parts of scores."""
+    """Return each point as plain data, without its seed: the row of the table, results of attacks, parts of scores."""
     rows = []
     for point, result in [(run, setting) for setting in settings for run in setting.runs]:
         row = _row(point, result)

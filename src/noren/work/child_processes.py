@@ -1,4 +1,4 @@
-"""Processes that work for us: orders go in and answers come out as lines of JSON, and they end with whoever began them.
+"""Child processes: orders go in and answers come out as lines of JSON; a child ends with its parent.
 
 The parent's side is :class:`Child`, the child's is :func:`become_child` with the :class:`Parent` that it returns.
 """
@@ -73,9 +73,9 @@ class Child:
     def lines(
         self, stop: threading.Event, look: Callable[[], None] | None = None, *, every: float = _LOOK_EVERY
     ) -> Iterator[Line]:
-        """Yield what the child says until it is gone, whoever still holds the other end; end it when told to.
+        """Yield the child's answers until it has ended, even if another process holds the pipe; end it on request.
 
-        ``look`` is called a few times a second. Whoever heard enough for now stops, and goes on later.
+        ``look`` is called a few times a second. The caller can stop reading and continue later.
         """
         gone: float | None = None
         while gone is None or time.monotonic() < gone + _LAST_WORDS:
@@ -90,7 +90,7 @@ class Child:
                     gone = time.monotonic()
                 continue
             if line is None:
-                self._lines.put(None)  # for whoever asks again
+                self._lines.put(None)  # for the next reader
                 return
             with contextlib.suppress(json.JSONDecodeError):  # cut off in the middle of a word
                 yield json.loads(line)
@@ -112,7 +112,7 @@ class Child:
 
 
 class Parent:
-    """Whoever began this process, as it hears them and is heard by them."""
+    """The parent of this process: reads its orders and writes answers."""
 
     def __init__(self, orders: TextIO, mouth: TextIO) -> None:
         self._orders, self._mouth = orders, mouth
@@ -125,7 +125,7 @@ class Parent:
             self._mouth.flush()
 
     def listen(self, hear: Callable[[Line], None]) -> None:
-        """Have ``hear`` take each line in a thread of its own; the process ends when there is nobody to listen to."""
+        """Call ``hear`` with each line in a thread of its own; the process ends when the parent has ended."""
 
         def listening() -> None:
             with contextlib.suppress(ValueError):

@@ -1,8 +1,8 @@
-"""A log of entries, each of which holds the digest of the one before it (hash chain): of a contest, of a studio.
+"""A hash-chained log: each entry contains the digest of the entry before it. Used by contests and the studio.
 
-To change, leave out or insert an entry is to change every digest after it. Whoever wrote down the digest of one entry
-can tell later that nothing before it was changed; what was cut off after it, no chain can show. Plain data are written
-as bytes in one way (:func:`canonical`), so that a digest means the same everywhere.
+Changing, removing or inserting an entry changes every digest after it. With the digest of one entry, anyone can verify
+that nothing before it was changed; entries cut off after it cannot be detected. Plain data are written as bytes in one
+way (:func:`canonical`), so that a digest means the same everywhere.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Bringing a database's tables up to date (Alembic), each step in a file of its own in the package.
+"""Migrations of a database's tables (Alembic), each step in a file of its own in the package.
 
-All steps that a database lacks are one transaction, in SQLite too, and one process at a time does them: whoever is
-killed half-way has changed nothing, and whoever comes second finds the tables made. A database at a step
-that this Noren does not know is left alone.
+All missing steps are one transaction, in SQLite too, and one process at a time runs them: an interrupted process has
+changed nothing, and a second one finds the tables up to date. A database at a step that this version of Noren does not
+know is left unchanged.
 """
 
 from __future__ import annotations
@@ -85,5 +85,5 @@ def migrate(
                     step.module.upgrade()
                     context.stamp(steps, step.revision)
     except BaseException:
-        engine.dispose()  # whoever cannot open it has nothing to close
+        engine.dispose()  # a failed open leaves nothing to close
         raise

@@ -1,13 +1,13 @@
 """A job queue in a database table, for one process or for many on several machines.
 
-A job belongs to whoever claimed it, for the length of a lease that the holder renews (heartbeat). A holder that is
-killed, cut off or asleep stops renewing, and then anybody takes the job up; each claim counts as an attempt, and a job
-that was given up too often is *interrupted*. So every job is done at least once, by one holder at a time; what a
-holder writes counts only while the job is its own.
+A job belongs to the process that claimed it, for the length of a lease that the holder renews (heartbeat). A holder
+that is killed, disconnected or suspended stops renewing, and then another takes the job over; each claim counts as an
+attempt, and a job with too many attempts is *interrupted*. So every job is done at least once, by one holder at a time;
+what a holder writes counts only while it holds the job.
 
-The row of a job is the only place that says how far it is. Whoever uses the queue adds columns of its own beside
-:func:`queue_columns`, so that a result and the state it belongs to are written in one transaction. Leases are told by
-the database's clock: those of the machines may differ.
+The row of a job is the only place that records its state. Users of the queue add their own columns to
+:func:`queue_columns`, so that a result and its state are written in one transaction. Leases follow the database's
+clock: those of the machines may differ.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from noren.errors import ParameterError, quoted
 from noren.i18n import _
 
 LEASE: Final = 15.0
-"""Seconds after which a job whose holder is not heard of is anybody's."""
+"""Seconds without a heartbeat after which a job can be claimed again."""
 MOST_ATTEMPTS: Final = 3
 _LETTERS: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 _COARSE: Final = 0.1
@@ -57,7 +57,7 @@ class State(StrEnum):
 
     @property
     def words(self) -> str:
-        """The state in the language now spoken."""
+        """The state in the active language."""
         return {
             State.WAITING: _("waiting"),
             State.RUNNING: _("running"),
@@ -73,7 +73,7 @@ _UNCLAIMED: Final = {"claimed_by": None, "lease_until": 0.0}
 
 
 def queue_columns() -> list[sa.Column[Any]]:
-    """Return the columns by which a table is a queue; a job in the queue ``""`` waits for nobody yet."""
+    """Return the columns of a queue; a job in the queue ``""`` is not waiting yet."""
     return [
         sa.Column("id", sa.String(32), primary_key=True),
         sa.Column("queue", sa.String(16), nullable=False, server_default=""),
@@ -167,7 +167,7 @@ class Queue:
         return self._write(job, fresh, sa.or_(at.queue == "", at.state.not_in(_ACTIVE)))
 
     def unqueued(self) -> list[str]:
-        """Return the jobs that wait in no queue: whoever added them did not come to it."""
+        """Return the jobs that wait in no queue: their creator was interrupted."""
         at = self.table.c
         query = sa.select(at.id).where(at.queue == "", at.state == State.WAITING).order_by(at.enqueued, at.id)
         with self.engine.connect() as database:
@@ -176,7 +176,7 @@ class Queue:
     # --- holding ---------------------------------------------------------------------------------------------
 
     def has_open(self, queues: Collection[str], besides: Collection[str] = ()) -> bool:
-        """Tell whether there is something to claim; asking is cheap and disturbs nobody."""
+        """Tell whether there is something to claim; this is cheap and takes no lock."""
         return self._is_so(self._open(self.table, queues, besides))
 
     def claim(self, queues: Collection[str], holder: str, besides: Collection[str] = ()) -> Claim | None:
@@ -232,7 +232,7 @@ class Queue:
         return self._is_so(at.claimed_by.is_not(None), at.lease_until > self._clock, *named)
 
     def end_leases(self) -> None:
-        """Let all that is held be taken up at once, for whoever knows that nobody else is at work."""
+        """End all leases at once; only for a caller that knows that no other process is at work."""
         with self.engine.begin() as database:
             database.execute(self.table.update().where(self.table.c.claimed_by.is_not(None)).values(_UNCLAIMED))
 
@@ -281,7 +281,7 @@ class Queue:
         return None if state is None else State(state)
 
     def let_go(self, job: str, holder: str) -> None:
-        """Say that nobody is at work any more on a job that was cancelled."""
+        """Release a cancelled job that no process works on any more."""
         self._write(job, _UNCLAIMED, self.table.c.claimed_by == holder)
 
     def write_down(self) -> bool:
@@ -350,7 +350,7 @@ def now() -> str:
 
 
 def new_id() -> str:
-    """Return an identifier nobody can guess, without letters that look alike.
+    """Return an unguessable identifier, without letters that look alike.
 
     >>> len(new_id())
     12
@@ -359,7 +359,7 @@ def new_id() -> str:
 
 
 def open_database(url: str) -> sa.Engine:
-    """Return the engine of a database where what was acknowledged is on the disk and nobody waits for ever."""
+    """Return the engine of a database that writes through to the disk and never waits forever."""
     if not re.match(r"(sqlite|postgres(ql)?(\+psycopg)?)://", url):
         raise ParameterError(
             _("{url} is not a database address; write it like postgresql://user@host/name or sqlite:///file").format(

@@ -1,8 +1,8 @@
-"""The one way from data to what is known of a release: protect, attack, measure; keep each answer and each failure.
+"""A run: protect, audit, attack and measure, with cached results and recorded failures.
 
-Whoever runs it says where (an engine) and what is kept (a store). An answer is kept as soon as it is there, one that is
-kept is not asked for again, and what fails is noted while the others go on: so a run that was killed is taken up where
-it was, and one attack that breaks down takes nothing with it.
+The caller chooses the engine and the store. A result is stored as soon as it is there, a stored result is not computed
+again, and a failure is recorded while the others continue: an interrupted run continues where it stopped, and a failed
+attack does not affect the others.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class RunStore:
     def fail(self, stage: Stage, name: str, error: Exception) -> None:
         """Keep why a component failed; raise what somebody must hear.
 
-        A measure that cannot judge this release, and that nobody asked for, is left out.
+        A measure that cannot judge this release, and was not requested by name, is left out.
         """
         if self.on_failure is not None:
             self.on_failure(name, error)

@@ -1,8 +1,8 @@
-"""Whoever does the jobs of a queue: threads of one process, as many for each queue as it has places.
+"""Runner of the jobs of a queue: threads of one process, a fixed number per queue.
 
 Any number of runners, in any number of processes and on several machines, may share one queue. A runner looks for work
-a few times a second, and at once when it is woken; it renews the leases of what it holds and tells the work when a job
-is its own no longer.
+a few times a second, and at once when it is woken; it renews the leases of its jobs and tells the work when a job
+no longer belongs to it.
 """
 
 from __future__ import annotations

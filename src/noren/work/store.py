@@ -1,4 +1,4 @@
-"""Units of work, and where finished ones are kept: one small JSON file each, written whole or not at all.
+"""Units of work and the store of their results: one small JSON file each, written whole or not at all.
 
 A file's name is the address of the unit: the SHA-256 of the function, its arguments, the code it uses, the data it
 reads and the units it needs. So a result can never be taken for another, nothing has to be thrown away by hand when
@@ -105,7 +105,7 @@ def passing(result: Any) -> bool:
 
 
 def save(path: Path, unit: WorkUnit, result: Any) -> Any:
-    """Keep a unit's result, with a few words for whoever opens the file, and return it as it will be read again."""
+    """Store a unit's result, with a readable description, and return it as it will be read again."""
     content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     with writing_file(path) as aside:
@@ -137,14 +137,14 @@ def pending_units(
     fresh: bool = False,
     whole: Callable[[WorkUnit, Any], bool] = lambda unit, result: True,
 ) -> list[WorkUnit]:
-    """Put what is kept into ``done`` and return the rest, with what it needs, each unit once.
+    """Put stored results into ``done`` and return the other units, with what they need, each unit once.
 
     Parameters
     ----------
     fresh
         Whether nothing is taken from the store.
     whole
-        Of a unit and its kept result, whether what it left beside the result is there as well.
+        Of a unit and its stored result, whether the other files of the unit are there as well.
     """
     left: dict[WorkUnit, None] = {}
 

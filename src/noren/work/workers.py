@@ -97,7 +97,7 @@ def child_processes(count: int, *prepared: Prepared) -> Iterator[ProcessPoolExec
             child.join()
         if isinstance(error, BrokenProcessPool):
             raise NorenError(
-                _("a process was ended from outside, likely for want of memory; run again with --workers 1")
+                _("a process was killed, probably for lack of memory; run again with --workers 1")
             ) from None
         raise
 
@@ -144,7 +144,7 @@ def _arguments(unit: WorkUnit, done: dict[WorkUnit, Any]) -> tuple[Any, ...]:
 def run_and_keep(unit: WorkUnit, arguments: tuple[Any, ...], path: Path) -> Any:
     """Run one unit, keep what it returns, and return it as it will be read again.
 
-    What says ``failed`` is not kept, nor what rests on such a result: it would be taken for an answer ever after.
+    A result with ``failed`` is not stored, nor anything based on it: it would be reused forever.
     """
     from noren.work.store import passing, save
 
