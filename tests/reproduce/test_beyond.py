@@ -28,8 +28,10 @@ def test_the_sharp_bound_beside_the_papers() -> None:
     cells = by_place(compared)
     assert [cells[f"n' = {n}", "S0's bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 15, 18, 64, 612]
     assert [cells[f"n' = {n}", "sharp bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 14, 18, 52, 392]
-    assert cells["n' = 999", "fewer"] == 612 - 392
-    assert "agree up to n' = 17; for all 999 named the sharp bound asks for 392, S0's for 612" in compared.remarks[0]
+    assert cells["n' = 999", "difference"] == 612 - 392
+    assert (
+        "agree up to n' = 17. If all 999 are named, the sharp bound requires 392 right answers" in compared.remarks[0]
+    )
     assert "<svg" in compared.charts[0].draw()
 
 
@@ -39,15 +41,15 @@ def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     found = UnitResults(QUICK, {unit: unit.work(*unit.arguments) for unit in plans})
     compared = document.classes(found)
     cells = by_place(compared)
-    assert cells["k = 2", "S0's bound: best attack"] == "18 right of 24"
-    assert cells["k = 2", "S0's bound: its chance"] == pytest.approx(299 / 4096)
+    assert cells["k = 2", "S0's bound: right answers / names"] == "18/24"
+    assert cells["k = 2", "S0's bound: success probability of the best attack"] == pytest.approx(299 / 4096)
     # one customer for both of 63 pairs: 63 sure hits
-    assert cells["k = 2", "sharp bound: best attack"] == "63 right of 126"
-    assert cells["k = 2", "sharp bound: 13 survived"] == 0
+    assert cells["k = 2", "sharp bound: right answers / names"] == "63/126"
+    assert cells["k = 2", "sharp bound: probability of surviving 13 attackers"] == 0
     # two triples and one of a third
-    assert cells["k = 3", "sharp bound: its chance"] == pytest.approx(1 / 108)
-    assert cells["k = 7", "S0's bound: its chance"] == pytest.approx(1 / 5040)
-    assert "Of 6 releases by pairs in 2018 3 were never found out" in compared.remarks[0]
+    assert cells["k = 3", "sharp bound: success probability of the best attack"] == pytest.approx(1 / 108)
+    assert cells["k = 7", "S0's bound: success probability of the best attack"] == pytest.approx(1 / 5040)
+    assert "Of 6 releases by pairs in 2018, 3 were never re-identified." in compared.remarks[0]
 
 
 def frontier_results(asked: Extent) -> dict[WorkUnit, Any]:
@@ -63,7 +65,7 @@ def frontier_results(asked: Extent) -> dict[WorkUnit, Any]:
 def test_the_frontier_beside_the_teams() -> None:
     compared = document.frontier(UnitResults(FULL, frontier_results(FULL)))
     assert by_place(compared)["k = 3", "lower bound"] == 0.2
-    assert {cell.note for cell in compared.cells if cell.row == "k = 3"} == {"", "no groups of 3 are better"}
+    assert {cell.note for cell in compared.cells if cell.row == "k = 3"} == {"", "proved optimal"}
     drawn = compared.charts[0].draw()
     assert drawn.count("k = 10") >= 2  # ours and S1's
     assert drawn.count(COLOURS["teal"]) == 2 + sum(not hit for _u, hit in TABLE_3.values())  # twice in the legend
@@ -83,8 +85,8 @@ def test_what_auto_gains() -> None:
         for seed in FULL.seeds(full=s4.SEEDS)
     }
     compared = document.gains(UnitResults(FULL, results))
-    assert by_place(compared)["t1, k = 10", "gain"] == pytest.approx(3.0)
-    assert compared.remarks == ["auto gains +2.0 points in the mean of 12 cells, at best +3.0, at worst +1.0."]
+    assert by_place(compared)["t1, k = 10", "difference"] == pytest.approx(3.0)
+    assert compared.remarks == ["auto gains +2.0 points on average over 12 cells (+1.0 to +3.0)."]
     assert document.gains(UnitResults(QUICK, {})).remarks == []
 
 
@@ -102,27 +104,27 @@ def test_a_year_of_a_ledger() -> None:
     units = document.year_units(FULL)
     low, high = book(*[0.2] * 12), book(*[0.2] * 4, *[0.3] * 8)
     by_name = {
-        "pseudonyms alone": low,
+        "monthly-pseudonyms": low,
         document.STORY: high,
-        "groups of 3": book(certified=1 / 3),
-        "groups of 5": book(certified=0.2),
+        "by count, k = 3": book(certified=1 / 3),
+        "by count, k = 5, cells suppressed": book(certified=0.2),
     }
     results = {unit: by_name[str(unit.arguments[0])] for unit in units}
     compared = document.year(UnitResults(FULL, results))
     assert compared.remarks[1:3] == [
-        "pseudonyms alone, by linkage: a budget of 0.265 is enough for the whole year.",
-        "pseudonyms alone, by linkage: MM after the year is 0.100, from 0.050 to 0.150 with 95 per cent over draws.",
+        "monthly-pseudonyms: linkage: a budget of 0.265 is enough for the whole year.",
+        "thin 10 %, perturb: S1–S8: a budget of 0.265 is exceeded in 2011/5.",
     ]
     assert compared.remarks[-2:] == [
-        "groups of 3, certified: with a budget of 0.265 the ledger says no in 2011/1.",
-        "groups of 5, cells suppressed, certified: a budget of 0.265 is enough for the whole year.",
+        "by count, k = 3: certified: a budget of 0.265 is exceeded in 2011/1.",
+        "by count, k = 5, cells suppressed: certified: a budget of 0.265 is enough for the whole year.",
     ]
     noted = [cell for cell in compared.cells if cell.note == "95 %: 0.050–0.150"]
     assert {(cell.row, cell.column) for cell in noted} >= {("thin 10 %, perturb: linkage", "after month 12")}
     assert len(noted) == 4
     cells = by_place(compared)
-    assert cells["groups of 3, by linkage", "after 4 months"] == 0.1
-    assert cells["groups of 3, certified", "after a month"] == pytest.approx(1 / 3)
+    assert cells["by count, k = 3: linkage", "after month 4"] == 0.1
+    assert cells["by count, k = 3: certified", "after month 1"] == pytest.approx(1 / 3)
     assert "<svg" in compared.charts[0].draw()
     [unit] = document.year_units(QUICK)
     shown = document.year(UnitResults(QUICK, {unit: high}))
@@ -133,8 +135,8 @@ def test_a_year_of_a_ledger() -> None:
 def test_which_way_to_publish() -> None:
     results = {unit: {"U": int(unit.arguments[3]) / 10, "deleted": 7} for unit in document.monthly_units(FULL)}
     cells = by_place(document.monthly(UnitResults(FULL, results)))
-    assert cells["groups anew each month, fresh names", "U"] == pytest.approx(0.2)
-    assert cells["groups of the whole year, one name", "rows deleted"] == 7
+    assert cells["new groups and pseudonyms each month", "U"] == pytest.approx(0.2)
+    assert cells["groups of the whole year, one pseudonym", "rows deleted"] == 7
     assert [unit.arguments[0] for unit in document.monthly_units(QUICK)] == ["months"]
 
 
@@ -159,10 +161,10 @@ def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
             ways["months"]["U"], ways["year"]["U"]
         )  # who bought nothing takes the others along
         assert ways["cut"]["deleted"] > ways["year"]["deleted"]
-        year = work.ledger_year("pseudonyms alone", "s1-s8")
+        year = work.ledger_year("monthly-pseudonyms", "s1-s8")
         assert year["months"][0] == "2010/12"
         assert year["emm"] == sorted(year["emm"])
-        assert year["emm"][-1] > 0.9  # names alone hide nobody
+        assert year["emm"][-1] > 0.9  # pseudonyms alone hide nobody
     finally:
         work._shop.cache_clear()
 

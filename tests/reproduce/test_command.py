@@ -11,7 +11,7 @@ from noren.reproduce import DOCUMENT_MODULES
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     return tmp_path / "cache" / "noren" / "reproduce"
 
 
@@ -24,10 +24,10 @@ def toy_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["S44"], "there is no document 'S44' (did you mean S4?)"),
-        (["S4", "--table", "99"], "there is no table 99 in S4; there are tables 3, 4, 5, 6, 7, 8, 9"),
-        (["S4", "--figure", "1"], "there is no figure 1 in S4; there are figures 2, 3, 4, 5"),
-        (["S4", "--part", "roh"], "there is no part 'roh' (did you mean rho?)"),
+        (["S44"], "there is no 'S44' in noren reproduce (did you mean S4?)"),
+        (["S4", "--table", "99"], "there is no 'table-99' in S4 (did you mean table-9?); there are rho, exam"),
+        (["S4", "--figure", "1"], "there is no 'figure-1' in S4 (did you mean figure-5?); there are rho, exam"),
+        (["S4", "--part", "roh"], "there is no 'roh' in S4 (did you mean rho?)"),
         (["S4", "--seeds", "0"], "--seeds"),
         ([], "Missing argument"),
     ],
@@ -46,7 +46,7 @@ def test_an_existing_folder_is_not_replaced_before_any_work(noren, cache, toy_do
     assert toy.runs(tmp_path) == []
     answer = noren("reproduce", "S9", "--quick", "--out", tmp_path / "out", "--force")
     assert (answer.code, (tmp_path / "out" / "mine").read_text()) == (2, "x")
-    assert "out holds mine, and only what this command wrote before is replaced" in answer.err
+    assert "out contains mine, which this command did not write; name another folder" in answer.err
     assert toy.runs(tmp_path) == []
     (tmp_path / "out" / "mine").unlink()
     for force in ((), ("--force",)):
@@ -65,19 +65,19 @@ def test_rho_as_json(noren, cache) -> None:
     assert first["ok"] is True
     assert first["difference"] == pytest.approx(first["ours"] - 0.35)
     assert document["errata"] == []
-    assert answer.json["units"] == {"computed": 0, "kept": 0}
+    assert answer.json["units"] == {"computed": 0, "cached": 0}
 
 
 def test_on_the_screen(noren, cache, toy_document, tmp_path) -> None:
     answer = noren("reproduce", "S9", "--quick")
     assert answer.code == 0
-    for words in ("Table 1. Squares", "4 of 6 numbers were not run", "sign (page 1): printed:", "† differs", "0.000 ✓"):
-        assert (words in answer.out) == (words != "† differs")
-    assert "Not run: the data set adult is in none of" in answer.out
-    assert "3 pieces of work computed, 0 kept from before." in answer.out
-    assert "0 pieces of work computed, 3 kept from before." in noren("reproduce", "S9", "--quick").out
+    for words in ("Table 1. Squares", "4 of 6 numbers were not run", "sign: <script>", "† explained", "0.000 ✓"):
+        assert (words in answer.out) == (words != "† explained")
+    assert "Not run: the data set adult is not in" in answer.out
+    assert "3 units of work computed, 0 from the cache." in answer.out
+    assert "0 units of work computed, 3 from the cache." in noren("reproduce", "S9", "--quick").out
     elsewhere = noren("reproduce", "S9", "--quick", "--cache", tmp_path / "there", "--workers", 1)
-    assert "3 pieces of work computed" in elsewhere.out
+    assert "3 units of work computed" in elsewhere.out
     assert len(list(cache.rglob("*.json"))) == len(list((tmp_path / "there").rglob("*.json"))) == 3
 
 
@@ -95,13 +95,13 @@ def test_an_exact_number_that_differs_is_exit_1(noren, cache, monkeypatch, tmp_p
     monkeypatch.setitem(DOCUMENT_MODULES, "S9", "tests.reproduce.toy")
     answer = noren("reproduce", "S9", "--quick", "--table", 1)
     assert answer.code == 1
-    assert "2 exact numbers differ from the paper" in answer.out
-    assert "S9 table-1, 0² : the paper has 1.0, ours is 0.0" in answer.err
+    assert "Exact numbers that differ from the paper without an erratum: 2" in answer.out
+    assert "S9 table-1, 0² : 1.0 in the paper, 0.0 in Noren" in answer.err
     assert noren("reproduce", "S9", "--quick", "--table", 1, "--json").json["ok"] is False
 
 
 def test_s4_without_any_data_is_exit_0(noren, cache) -> None:
     answer = noren("reproduce", "S4", "--table", 3, "--table", 4, "--part", "examples")
     assert answer.code == 0
-    assert "Not run: the data set adult is in none of" in answer.out
-    assert "fetch it with noren datasets fetch adult" in answer.out
+    assert "Not run: the data set adult is not in" in answer.out
+    assert "run noren datasets fetch adult, or unpack" in answer.out

@@ -57,7 +57,7 @@ def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) ->
 def test_names_of_documents() -> None:
     assert [found.key for found in get_documents("all")] == list(DOCUMENT_MODULES)
     assert [found.key for found in get_documents("s4, S4")] == ["S4"]
-    with pytest.raises(UnknownNameError, match=r"there is no document 'S9'.*did you mean S"):
+    with pytest.raises(UnknownNameError, match=r"there is no 'S9' in noren reproduce.*did you mean S"):
         get_documents("S9")
 
 

@@ -156,7 +156,7 @@ def test_chances_to_win_are_those_of_all_outcomes(scores: list[float], survival:
 def test_the_entries_are_of_table_5s_kinds() -> None:
     assert Counter(entry.kind for entry in ENTRIES.values()) == {kind: count for kind, (count, _alive) in KINDS.items()}
     assert len(ENTRIES) == 13
-    assert document.entry_label("words") == "generalize, k = 2, 2 customers unprotected"
+    assert document.entry_label("D") == "generalize, k = 2, 2 customers unprotected"
 
 
 def made_up(effective: dict[str, dict[str, int]]) -> UnitResults:
@@ -187,10 +187,10 @@ def test_the_least_error_among_those_who_survive_wins() -> None:
         won = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"{bound}: won"}
         sure = {row[0]: cell.ours for (row, column), cell in cells.items() if column == f"{bound}: wins"}
         assert won == sure == {team: float(team == winner) for team in ENTRIES}
-    assert cells["pairs", "survivors, S0's bound"].ours == 6
-    assert (cells["pairs", "survivors, S0's bound"].paper, cells["pairs", "survivors, sharp bound"].ours) == (3, 0)
-    assert cells["A: names alone", "registered attacks, sharp bound"].ours == "8 of 8"
-    winner = "triples 100.0% (played: 100.0%, 95 per cent interval 98.2% to 100.0%)"
+    assert cells["pairs", "S0's bound: survivors"].ours == 6
+    assert (cells["pairs", "S0's bound: survivors"].paper, cells["pairs", "sharp bound: survivors"].ours) == (3, 0)
+    assert cells["A: pseudonymize", "sharp bound: registered attacks"].ours == "8/8"
+    winner = "Winners by sharp bound: generalize, k = 3 100.0% (won: 100.0%, 95 %: 98.2%–100.0%)."
     assert any(winner in remark for remark in compared.remarks)
     assert compared.charts[0].draw().startswith("<svg")
 
@@ -198,8 +198,8 @@ def test_the_least_error_among_those_who_survive_wins() -> None:
 def test_where_nobody_survives_nobody_is_first() -> None:
     everybody = dict.fromkeys(ENTRIES, 3)
     cells = by_place(document.contest(made_up({"paper": everybody, "sharp": everybody})))
-    assert {cells[row, column].ours for row, column in cells if column == "won, S0's bound"} == {0.0}
-    assert cells["A: names alone", "survives, S0's bound"].ours == 0
+    assert {cells[row, column].ours for row, column in cells if column == "S0's bound: won"} == {0.0}
+    assert cells["A: pseudonymize", "S0's bound: survives"].ours == 0
 
 
 def test_a_quick_run_names_no_winner() -> None:
@@ -207,6 +207,6 @@ def test_a_quick_run_names_no_winner() -> None:
     quick = Extent(quick=True)
     some = {unit: whole[unit] for unit in document.cup_units(quick) if unit in whole}
     cells = by_place(document.contest(UnitResults(quick, some)))
-    assert cells["A: names alone", "survives, S0's bound"].ours == 1
-    assert cells["A: names alone", "wins, S0's bound"].ours is None
-    assert cells["L: triples", "U"].ours is None
+    assert cells["A: pseudonymize", "S0's bound: survives"].ours == 1
+    assert cells["A: pseudonymize", "S0's bound: wins"].ours is None
+    assert cells["L: generalize, k = 3", "U"].ours is None

@@ -34,9 +34,9 @@ def test_the_examples_of_the_pages_row_by_row() -> None:
 
 def test_the_error_of_three_rows() -> None:
     cells = {(c.row, c.column): c for c in document.rows_error(run(list(document.ERRORS))).cells}
-    meant, printed = "prices 2.09", "prices 2.00, as printed"
-    assert cells["prices, sum", meant].ours == pytest.approx(0.03 / 0.193275, abs=1e-5)
-    assert cells["prices, sum", printed].ours == pytest.approx(0.21 / 0.193275, abs=1e-4)
+    meant, printed = "price 2.09", "price 2.00"
+    assert cells["price: sum", meant].ours == pytest.approx(0.03 / 0.193275, abs=1e-5)
+    assert cells["price: sum", printed].ours == pytest.approx(0.21 / 0.193275, abs=1e-4)
     assert cells["U", meant].ours == pytest.approx(7.0742 / 12, abs=1e-5)
     assert cells["U", printed].ours == pytest.approx(8.0055 / 12, abs=1e-5)
     assert [c.row for c in cells.values() if c.fails] == []
@@ -64,17 +64,17 @@ def test_the_table_beside_the_paper() -> None:
     # five columns, one more for each k that leaves customers over, and the best k
     assert len(cells) == 5 * 11 + 5 + 1
     assert [c for c in compared.cells if c.fails] == []
-    assert cells["k = 20", "items, sum"].ok is False
-    assert cells["k = 20", "items, sum"].erratum == "sum"
-    assert (cells["best k", "items, sum"].ours, cells["best k", "items, sum"].ok) == (6, True)
-    assert cells["k = 3", "U of categories"].ours is None
-    assert cells["k = 2", "U of categories"].ours == pytest.approx(0.3284)
-    assert cells["k = 15", "U of items"].note == "customers left over: 10"
-    assert cells["k = 15", "U of items, rest deleted"].ok is True
-    assert ("k = 20", "U of items, rest deleted") not in cells
+    assert cells["k = 20", "items: U + 1/k"].ok is False
+    assert cells["k = 20", "items: U + 1/k"].erratum == "sum"
+    assert (cells["best k", "items: U + 1/k"].ours, cells["best k", "items: U + 1/k"].ok) == (6, True)
+    assert cells["k = 3", "categories: U"].ours is None
+    assert cells["k = 2", "categories: U"].ours == pytest.approx(0.3284)
+    assert cells["k = 15", "items: U"].note == "customers left over: 10"
+    assert cells["k = 15", "items: U: customers left over deleted"].ok is True
+    assert ("k = 20", "items: U: customers left over deleted") not in cells
     # a U that is off by one in the third decimal is an error
     off = document.table(of_table({k: said[0] + 0.001 * (k == 7) for k, said in TABLE.items()}))
-    assert [c.row for c in off.cells if c.fails and c.column == "U of items"] == ["k = 7"]
+    assert [c.row for c in off.cells if c.fails and c.column == "items: U"] == ["k = 7"]
 
 
 def test_the_sums_of_the_table_but_one() -> None:
@@ -87,7 +87,7 @@ def test_the_best_groups_beside_the_paper() -> None:
     best = {"U": 0.2, "lower_bound": 0.2, "optimal": True, "deleted": 0}
     compared = document.beyond(UnitResults(QUICK, {document.best_unit(2): best, document.count_unit(6, True): 0.7}))
     cells = {(c.row, c.column): c for c in compared.cells}
-    assert (cells["k = 2", "generalize"].ok, cells["k = 2", "generalize"].note) == (True, "the best groups of 2")
+    assert (cells["k = 2", "generalize"].ok, cells["k = 2", "generalize"].note) == (True, "proved optimal")
     assert cells["k = 6", "cells suppressed"].ok is False
     assert cells["k = 6", "cells suppressed"].fails is False
     assert cells["k = 3", "lower bound"].ours is None
@@ -100,7 +100,7 @@ def test_the_figure_is_drawn() -> None:
 
 
 def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     report = reproduce([DOCUMENT], QUICK, folder=tmp_path / "kept", workers=1)
     missing = [part.part.key for part in report.documents[0].parts if part.missing]
     assert missing == ["categories", "table-1", "figure-1", "beyond"]

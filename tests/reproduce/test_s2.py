@@ -31,8 +31,8 @@ def test_formulas_by_hand() -> None:
     cells = {(c.row, c.column): c for c in document.formulas(NOTHING).cells}
     assert [c for c in cells.values() if c.fails] == []
     h = 2 * 65 * 0.03 / 1.03
-    assert cells["items that two share, h", "as derived"].ours == pytest.approx(h)
-    assert cells["items that two share, h", "as printed"].ours == pytest.approx(3.9 / 65.03)
+    assert cells["h: items that two customers share", "as derived"].ours == pytest.approx(h)
+    assert cells["h: items that two customers share", "as printed"].ours == pytest.approx(3.9 / 65.03)
     # 1427 clusters of 4,000 customers: s = 2.803
     s = 4000 / 1427
     rows = cells["n = 4,000: rows added", "as derived"]
@@ -69,17 +69,17 @@ def test_table_2_beside_the_paper() -> None:
     assert len(TABLE_2) == 16
     # sixteen lines of the paper, one that it leaves out, four of ours, and the spread
     assert len(cells) == 3 * (16 + 1 + 4) + 1
-    assert cells["c = 100, at least 4", "rows added"].ok is True
-    assert cells["c = 100, method 1", "rows added"].ok is False
-    assert cells["c = 75, at least 5", "rows added"].paper is None
-    balanced = cells["c = 125, balanced, at least 3", "rows added"]
+    assert cells["c = 100, ≥ 4", "rows added"].ok is True
+    assert cells["c = 100: method 1", "rows added"].ok is False
+    assert cells["c = 75, ≥ 5", "rows added"].paper is None
+    balanced = cells["c = 125, balanced, ≥ 3", "rows added"]
     assert (balanced.paper, balanced.ours, balanced.ok) == (46_101, 30_000, True)
-    assert cells["c = 50, balanced, at least 8", "share found"].ok is True
-    assert cells["largest standard deviation, method 2", "mean similarity"].ours == 0
-    assert cells["c = 50, method 1", "mean similarity"].ok is False
+    assert cells["c = 50, balanced, ≥ 8", "share found"].ok is True
+    assert cells["standard deviation: largest", "mean similarity"].ours == 0
+    assert cells["c = 50: method 1", "mean similarity"].ok is False
     assert [c for c in compared.cells if c.fails] == []
     assert "saves 0% (c = 50)" in compared.remarks[0]
-    assert "by Table 2 it is 31%, 35%, 54%, 53%" in compared.remarks[0]
+    assert "31%, 35%, 54%, 53% in Table 2" in compared.remarks[0]
 
 
 def test_quick_runs_one_seed_and_says_no_spread() -> None:
@@ -99,7 +99,7 @@ def test_table_1_has_the_papers_lines_and_ours() -> None:
     assert cells["D8", "best attack (a)"].ours is None
     assert (cells["thin 95 %", "best attack (a)"].ours, cells["thin 95 %", "best attack (a)"].note) == (0.6, "profile")
     assert cells["swap 60 %", "best attack (a)"].note == "jaccard"
-    assert "in 8 of S2's 9" in compared.remarks[1]
+    assert "in 8 of S2's 9 submissions, and in 2 of our 3 releases" in compared.remarks[1]
 
 
 def test_which_attack_finds_most_is_told_by_the_mean_over_seeds() -> None:
@@ -145,7 +145,7 @@ def test_without_times_nothing_else_changes() -> None:
 
 
 def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     report = reproduce([DOCUMENT], QUICK, folder=tmp_path / "kept", workers=1)
     missing = [part.part.key for part in report.documents[0].parts if part.missing]
     assert missing == ["data", "table-1", "table-2"]

@@ -17,7 +17,7 @@ from noren.reproduce.writing import grid, headline, long_grid, markdown, markdow
 
 @pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
-    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    monkeypatch.setattr("noren.data.catalog.search_folders", lambda: (tmp_path,))
     return reproduce([toy.document(tmp_path)], Extent(quick=True), folder=tmp_path / "kept", workers=1)
 
 
@@ -54,7 +54,7 @@ def test_the_page_is_whole_and_runs_nothing(report: Reproduction) -> None:
     assert {link.removeprefix("#") for link in tags.links} <= tags.anchors
     assert {"S9", "S9-table-1", "S9-figure-2", "S9-people", "S9-erratum-sign"} <= tags.anchors
     assert "&lt;script&gt;" in text
-    assert "Not run: the data set adult is in none of" in text
+    assert "Not run: the data set adult is not in" in text
     assert "4 of 6 numbers were not run" in text
     assert "Run on 2026-01-01." in text
 
@@ -75,7 +75,7 @@ def test_files_are_written_whole_and_not_over_others(report: Reproduction, tmp_p
     assert "| 1² | 1.000 | 1.000 | 0.000 ✓ |" in text
     assert "| 2² | 4.000 | – |  |" in text
     assert str(tmp_path) not in (out / "S9.md").read_text().replace("Not run: ", "").split("## ", 3)[1]
-    with pytest.raises(OutputError, match="already holds something"):
+    with pytest.raises(OutputError, match="is not empty; name another folder"):
         write(report, out)
     write(report, out, replace=True)
 
@@ -122,13 +122,13 @@ def test_the_headline(report: Reproduction, tmp_path: Path) -> None:
         return headline(reproduce([PaperDocument("S9", "", "", (part,))], folder=tmp_path / "kept"))
 
     assert (
-        headline(report) == "2 of 3 exact numbers are the paper's, errata derive 1, 0 are unexplained; "
+        headline(report) == "2 of 3 exact numbers match the paper, errata explain 1, 0 are unexplained; "
         "1 of 1 claims about random numbers hold"
     )
-    assert of(CELLS[0]) == "All 1 exact numbers are the paper's"
+    assert of(CELLS[0]) == "All 1 exact numbers match the paper"
     assert of(CELLS[1]) == "0 of 1 claims about random numbers hold"
     assert of(Datum("a", paper=1.0, ours=2.0)) == "Nothing was compared"
-    assert of(replace(CELLS[2], erratum="")) == "1 exact numbers differ from the paper, and no erratum tells"
+    assert of(replace(CELLS[2], erratum="")) == "Exact numbers that differ from the paper without an erratum: 1"
 
 
 def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> None:
@@ -148,25 +148,21 @@ def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> Non
     made = reproduce([PaperDocument("S8", "Title", "Someone.", (PaperSection("table", "1", "A table", (), one),))])
     text = overview(made, "2026-01-01")
     assert "| [S8](S8.md) | 4 | 1 | 2 | 1 | 2 | 1 | 1 |" in text
-    assert re.findall("### An erratum derives what it must be\n\n2 numbers, of 1 erratum.", text, re.MULTILINE) == [
-        "### Nobody has explained it\n\n1 number, of 1 erratum.",
-        "Unexplained",
-        "Random claims",
-    ]
+    assert re.findall(r"^### (.*)", text, re.MULTILINE) == ["Explained by an erratum", "Unexplained", "Random claims"]
     assert "| S8, table-1: f, em | 2.000 | 4.000 | +2.000 ‡ | erratum lost |" in text
-    assert "errata derive 2, 1 are unexplained" in text
+    assert "errata explain 2, 1 are unexplained" in text
     assert "| S8, table-1: b, em | 2.000 | 3.000 | +1.000 † | erratum sign |" in text
     assert "| S8, table-1: c, em | 4.000 | 9.000 | +5.000 ✗ | by chance |" in text
     assert "Run on 2026-01-01." in text
     assert made.counts == made.documents[0].counts
     assert made.counts["exact_equal"] == 1
-    assert "There is none." in overview(replace(made, documents=()), "2026-01-01")
+    assert "\n\nnone\n\n" in overview(replace(made, documents=()), "2026-01-01")
 
 
 def test_an_erratum_that_derives_nothing_says_so(tmp_path: Path) -> None:
-    lost = Erratum("lost", "page 2", unexplained=True)
+    lost = Erratum("lost", "Page 2 has 7; we get 8.", unexplained=True)
     part = PaperSection("check", "all", "All", (), lambda _found: Comparison())
     document = PaperDocument("S9", "Toy", "Nobody.", (part,), lambda: [lost])
     made = reproduce([document], folder=tmp_path / "kept")
-    assert "### page 2 (lost)\n\n- printed: 7\n- unexplained\n\nWe get 8." in markdown(made.documents[0], "")
+    assert "### lost (unexplained)\n\nPage 2 has 7; we get 8." in markdown(made.documents[0], "")
     assert "<h4>lost (unexplained)</h4>\n<p>Page 2 has 7; we get 8.</p>" in page(made, "")

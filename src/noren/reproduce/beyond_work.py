@@ -1,4 +1,4 @@
-"""What goes past the documents, as units of work: groups on the final data of 2018, and a year of a ledger."""
+"""Work beyond the documents: groups on the final data of 2018, a year of a ledger, inference."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ SEED = 1
 ATTACKERS = 13
 
 CHAINS: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["chains"]
-"""How each month is protected before it goes into the book."""
+"""How each month is protected before it goes into the ledger."""
 
 
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
 def plan(size: int, bound: Bound) -> dict[str, Any]:
-    """Return the best attack on 1,000 customers in classes of one size: whom it names, its chance, who survives."""
+    """Return the best attack on 1,000 customers in classes of one size: names, success probability and survival."""
     best = best_plan([size] * (1_000 // size), bound)
     return {
         "named": best.named,
@@ -61,7 +61,7 @@ def by_count(k: int, suppress_cells: bool) -> dict[str, Any]:
 
 
 def grouped(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
-    """Return U and deleted rows of the best groups that are found, and how low U could be at all."""
+    """Return U and deleted rows of the best groups that generalize finds, and a lower bound of U."""
     release = Generalize(k=k, effort=effort, lower_bound="exact").protect(customers_of(HISTORIES), seed=SEED)
     notes = release.statement.notes
     return _judged(release) | {"lower_bound": notes["lower_bound"], "optimal": notes["proved_optimal"]}
@@ -76,10 +76,10 @@ def _judged(release: Release) -> dict[str, Any]:
 
 
 def ledger_year(name: str, attack: str) -> dict[str, Any]:
-    """Return what attacks reach and what is certified after each month of a ledger without a budget.
+    """Return the risk by attacks and the certified risk after each month of a ledger without a budget.
 
-    ``attack`` is S1 to S8, or one other. The figures are means over draws of the pseudonyms, as the ledger has them:
-    exact ones of classes, over four other draws where there are none; so they do not depend on the seed.
+    ``attack`` is ``s1-s8`` or the name of another attack. The figures are means over draws of the pseudonyms,
+    as in the ledger: exact for classes, otherwise over four other draws; so they do not depend on the seed.
     """
     history = _shop()
     with tempfile.TemporaryDirectory() as folder:
@@ -161,7 +161,7 @@ def _shop() -> History:
     return replace(history, frame=history.frame.with_columns(times))
 
 
-# --- What releases tell of who is in the data, as units of work: one method, one seed, people held out ----------------
+# --- Inference from releases: one method, one seed, people held out ---------------------------------------------------
 
 
 TABLE = "adult"
@@ -201,7 +201,7 @@ def _released(data: str, seed: int, **method: Any) -> tuple[Release, PeoplePool]
 
 
 def _inferred(release: Release, pool: PeoplePool, secret: Inferred) -> dict[str, float]:
-    """Return the numbers of who is in the data, and of the secret guessed."""
+    """Return the numbers of membership inference and of attribute inference."""
     likelihoods = by_likelihood(pool, release.public, release.statement)
     members = membership_result("", likelihoods, pool.member, pool.rare)
     return {name: number.value for result in (members, secret) for name, number in result.numbers.items()}

@@ -1,4 +1,4 @@
-"""What the documents' experiments start from: histories of the catalogue, and releases that can be compared."""
+"""Inputs of the experiments: histories of the catalogue, and releases that can be compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def customers_of(name: str) -> History:
 
 
 def the_history(data: Records) -> History:
-    """Return the data themselves; a table is an error of ours."""
+    """Return the data as a history; a table is an internal error."""
     if not isinstance(data, History):
         raise TypeError(data.schema.kind)
     return data

@@ -1,4 +1,4 @@
-"""What a run was made on: date, processor, memory, versions; no names, no paths. Nothing heavy is imported."""
+"""Description of the machine of a run: date, processor, memory, versions; no names, no paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S0's experiments as units of work: what analyses lose on data sets drawn from a release; the final played again."""
+"""Work of S0's experiments: errors of analyses on data sets drawn from a release; the final played again."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from noren.work.store import cached_folder
 DATA = "pwscup2018-final"
 SEED = 1
 ATTACKERS = 13
-"""So many try each release, as S0 reckons."""
+"""Attackers of each release, as S0 computes."""
 
 _TABLES = table_of(__name__)
 RELEASES: Mapping[str, tuple[str, Mapping[str, Any]]] = _TABLES["releases"]
-"""What stands in for the teams' releases: a method and its parameters."""
+"""Our releases in place of the teams': a method and its parameters."""
 
 
 def useful(name: str, draws: int) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def team_01() -> dict[str, Any]:
 
 
 def surviving(alone: int, size: int, bound: Bound) -> dict[str, float]:
-    """Return the best attacker's chance where so many customers are alone and the others in classes of one size."""
+    """Return the best attacker's success probability if ``alone`` customers are unique, the others in classes."""
     chance = best_plan([1] * alone + [size] * ((1_000 - alone) // size), bound).chance
     return {"chance": chance, "survival": (1 - chance) ** ATTACKERS}
 
@@ -99,7 +99,7 @@ def _errors(drawn: Iterable[History]) -> dict[str, Any]:
 
 @cache
 def _comparing() -> tuple[Purchases, Compare]:
-    """Return the original's purchases, and what gives all errors of a data set against them, under S0's names."""
+    """Return the original's purchases, and a function that compares a data set with them, under S0's names."""
     known = purchases(customers_of(DATA))
     itemsets, similar = FrequentItemsets(), ItemSimilarity()
     frequent, alike, ranks, plain = (m.against(known) for m in (itemsets, similar, Rfm(), Statistics()))
@@ -115,16 +115,16 @@ def _comparing() -> tuple[Purchases, Compare]:
     return known, compare
 
 
-# --- The final of 2018 played again: what is handed in ----------------------------------------------------------------
+# --- The final of 2018 played again: the teams' releases --------------------------------------------------------------
 
 
 RECIPES: Mapping[str, tuple[str, Mapping[str, Any]]] = _TABLES["recipes"]
-"""Releases that the entries are, or are made of."""
+"""Releases of the teams, or what they are made of."""
 
 
 @dataclass(frozen=True)
 class CupEntry:
-    """What a team hands in: its kind in Table 5, the recipe, and how many customers are then left as they were."""
+    """A team's release: its kind in Table 5, the recipe, and how many customers are left unprotected."""
 
     kind: str
     recipe: str
@@ -137,25 +137,25 @@ ENTRIES: dict[str, CupEntry] = {team: CupEntry(**fields) for team, fields in _TA
 
 @cache
 def _release(team: str) -> Release:
-    """Return the release that a team hands in."""
+    """Return the release of a team."""
     entry = ENTRIES[team]
     release = Release.load(cached_folder(make_release, entry.recipe, data=(DATA,)))
     return leave_unprotected(customers_of(DATA), release, entry.unprotected) if entry.unprotected else release
 
 
 def make_release(folder: Path, recipe: str) -> None:
-    """Write the release of a recipe into a folder there is."""
+    """Write the release of a recipe into an existing folder."""
     method, parameters = RECIPES[recipe]
     methods.create(method, **parameters).protect(customers_of(DATA), seed=SEED).write_into(folder)
 
 
 def leave_unprotected(original: History, release: Release, count: int) -> Release:
-    """Return a release in which at least so many customers have their rows as they were, under their pseudonyms.
+    """Return a release in which at least ``count`` customers have their original rows, under their pseudonyms.
 
-    Whole classes are given up, those first that lose most, so nobody else is left without company.
+    Whole classes are left unprotected, those with the largest error first, so that no other class loses a member.
     """
     columns, origin = original.measured(), release.secret.origin
-    # what each original row costs: its cells' errors, or all its cells where it was deleted
+    # the error of each original row: of its cells, or all its cells where it was deleted
     cost = np.full(len(original), float(len(columns)))
     cost[origin.to_numpy()] = 0.0
     for column in columns:
@@ -177,12 +177,12 @@ def leave_unprotected(original: History, release: Release, count: int) -> Releas
     names = lost.join(theirs, on="customer", how="left", maintain_order="left")["name"]
     texts = original.texts().with_columns(names.alias(original.schema.role(Role.CUSTOMER).name))
     plain = [pl.when(names.is_null()).then(pl.col(c)).otherwise(texts[c]) for c in original.schema.names]
-    statement = Statement("by hand", {"alone": count, "of": release.statement.method})
+    statement = Statement("by hand", {"unprotected": count, "of": release.statement.method})
     aligned = History.of_release(release.aligned().texts().select(plain), original.schema)
     return Release.of_aligned(original, aligned, statement, seed=SEED)
 
 
-# --- The best attacker of a release made of classes: he knows who is in a class, and draws lots inside it -------------
+# --- The best attacker of a release made of classes: knows who is in a class, and guesses at random within it ---------
 
 
 Whole = NDArray[np.int64]
@@ -190,12 +190,12 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ClassMembers:
-    """Pseudonyms class by class, the smallest and surest classes first, with the customers found behind each class.
+    """Pseudonyms class by class, the smallest and surest classes first, with the customers of each class.
 
     Attributes
     ----------
     pseudonym, customer
-        Row by row; inside a class nothing says which customer is which pseudonym.
+        Row by row; within a class, nothing tells which customer has which pseudonym.
     number, place
         Which class a row is of, counted among the classes of its size; and which member of it.
     start
@@ -211,14 +211,14 @@ class ClassMembers:
 
 
 def class_members(original: History, public: History) -> ClassMembers:
-    """Find who is behind each class of equal public histories; a class with an unknown member is left out."""
+    """Find the customers of each class of equal public histories; a class with an unknown member is left out."""
     named = Consistency().attack(original, public, seed=0).pairs
     rows = (
         history_classes(public)
         .with_columns(size=pl.len().over("class"))
         .join(named, on="pseudonym", how="inner")
         .with_columns(sure=pl.col("score").min().over("class"), candidates=pl.len().over("class"))
-        .filter(pl.col("found") == pl.col("size"))
+        .filter(pl.col("candidates") == pl.col("size"))
         .sort("size", "sure", "class", "pseudonym", descending=[False, True, False, False])
     )
     size = rows["size"].cast(pl.Int64).to_numpy()
@@ -236,9 +236,9 @@ def class_members(original: History, public: History) -> ClassMembers:
 
 
 def random_guess(classes: ClassMembers, plan: AttackPlan, draws: np.random.Generator) -> pl.DataFrame:
-    """Return a guess by a plan: so many members of so many classes of each size, who is who drawn by lot.
+    """Return a guess by a plan: so many members of so many classes of each size, matched at random.
 
-    A sure plan gives every pseudonym of a class one customer of it.
+    A sure plan names the same customer for all pseudonyms of a class.
     """
     order = np.lexsort((draws.random(len(classes.size)), classes.start))
     assigned = order[classes.start] if plan.sure else order
@@ -255,14 +255,14 @@ def random_guess(classes: ClassMembers, plan: AttackPlan, draws: np.random.Gener
     )
 
 
-# --- The final of 2018 played again, as units of work: what is handed in, and what each attacker finds ----------------
+# --- The final of 2018 played again: work of the teams' releases and of each attacker --------------------------------
 
 
 BOUNDS: tuple[Bound, ...] = ("paper", "sharp")
 OTHERS = len(ENTRIES) - 1
-"""So many attack each team: all others, by one guess each."""
+"""Attackers of each team: all others, with one guess each."""
 CUPS = 100
-"""Cups that are played with each seed."""
+"""Cups played with each seed."""
 
 
 @cache
@@ -272,12 +272,12 @@ def rules(bound: Bound) -> Rulebook:
 
 
 def made(recipe: str) -> dict[str, Any]:
-    """Make the release of a recipe, for all units that look at it."""
+    """Make the release of a recipe, for all units that need it."""
     return {"folder": cached_folder(make_release, recipe, data=(DATA,)).name}
 
 
 def entered(team: str, _made: Any) -> dict[str, Any]:
-    """Return what the rulebook measures of a release, the sizes of its classes, and the best plan against it."""
+    """Return the rulebook's measures of a release, the sizes of its classes, and the best plan against it."""
     release = _release(team)
     evidence = Evidence(customers_of(DATA), release)
     values = {
@@ -293,7 +293,7 @@ def entered(team: str, _made: Any) -> dict[str, Any]:
 
 
 def registered(team: str, attack: str, seed: int, _made: Any) -> dict[str, Any]:
-    """Return what one of our attacks finds, all its names handed in, and whether either rulebook calls it effective."""
+    """Return the result of one of our attacks, with all its names, and whether either rulebook calls it effective."""
     release = _release(team)
     guess = attacks.create(attack).attack(customers_of(DATA), the_history(release.public), seed=seed)
     evidence = Evidence(customers_of(DATA), release, {attack: guess})
@@ -307,14 +307,14 @@ def registered(team: str, attack: str, seed: int, _made: Any) -> dict[str, Any]:
 
 
 def played(team: str, bound: Bound, seed: int, entry: Any) -> list[int]:
-    """Return how many attackers were effective against a team, cup by cup, each drawing lots by the best plan."""
+    """Return how many attackers were effective against a team, cup by cup, each guessing by the best plan."""
     release, classes = _release(team), _class_members(team)
     plan_fields = entry["plans"][bound]
     plan = AttackPlan(**plan_fields | {"depths": tuple(map(tuple, plan_fields["depths"]))})
     draws = np.random.Generator(np.random.Philox([seed, list(ENTRIES).index(team), BOUNDS.index(bound)]))
     counts = []
     for _cup in range(CUPS):
-        guesses = {str(i): Guess("lots", random_guess(classes, plan, draws)) for i in range(OTHERS)}
+        guesses = {str(i): Guess("random", random_guess(classes, plan, draws)) for i in range(OTHERS)}
         score = _effective(bound).measure(Evidence(customers_of(DATA), release, guesses))
         counts.append(len(score.notes["effective"]))
     return counts

@@ -1,4 +1,4 @@
-"""S1's experiment as units of work: its groups with its leftovers, ours, and the best groups there are."""
+"""Work of S1's experiment: its groups and the customers left over, our groups, and the best groups."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ItemColumn = Literal["items", "categories"]
 DATA = "pwscup2018-preliminary"
 NAMES = "online-retail"
 SEED = 1
-"""Decides pseudonyms alone; no number depends on it."""
+"""Only decides pseudonyms; no number depends on it."""
 KINDS = 19
 
 
@@ -40,9 +40,9 @@ KINDS = 19
 
 
 def examples(sorted_into: str) -> dict[str, list[str]]:
-    """Return what becomes of S1's two small examples, row by row, and of the second with categories.
+    """Return S1's two small examples after generalisation, row by row, and the second with categories.
 
-    ``sorted_into`` says which: ``item=category;item=category``.
+    ``sorted_into`` is written like ``item=category;item=category``.
     """
     pairs = (pair.partition("=") for pair in sorted_into.split(";"))
     sorts = {item: category for item, _equals, category in pairs}
@@ -64,7 +64,7 @@ def _history(text: str) -> History:
 
 
 def _generalised(text: str, categories: Path | None) -> list[str]:
-    """Return what each row says after three are made alike, without the pseudonym."""
+    """Return the rows of a history after generalisation with k = 3, without the pseudonym."""
     release = GeneralizeByCount(k=3, categories=categories).protect(_history(text), seed=SEED)
     return [line.partition(",")[2] for line in release.aligned().lines()]
 
@@ -83,9 +83,9 @@ def errors(price: float) -> dict[str, float]:
 
 
 def leaving_the_rest(k: int, column: ItemColumn, *_made: object) -> float:
-    """Return U where the customers that are left over after the last whole group of k stay as they are.
+    """Return U if the customers left over after the last whole group of k stay unprotected.
 
-    With categories it runs after :func:`categories`, which makes them once for all.
+    With categories it runs after :func:`categories`, which derives them once.
     """
     original = customers_of(DATA)
     codes, _names = people(original[Role.CUSTOMER])
@@ -93,7 +93,7 @@ def leaving_the_rest(k: int, column: ItemColumn, *_made: object) -> float:
 
 
 def deleting_the_rest(k: int) -> float:
-    """Return U of items where the customers that are left over after the last whole group of k are deleted."""
+    """Return U of items if the customers left over after the last whole group of k are deleted."""
     original = customers_of(DATA)
     codes, _names = people(original[Role.CUSTOMER])
     group = groups_by_count(np.bincount(codes), k)
@@ -117,9 +117,9 @@ def _error_of_rows(original: History, row: Whole, column: ItemColumn) -> float:
 
 
 def groups_by_count(counts: Whole, k: int) -> Whole:
-    """Return the group of each customer: neighbours by row count, k to a group, and whoever is left over for himself.
+    """Return the group of each customer: neighbours by row count, k per group; customers left over stay alone.
 
-    >>> left_alone(np.array([2, 9, 5, 9, 1]), 2).tolist()
+    >>> groups_by_count(np.array([2, 9, 5, 9, 1]), 2).tolist()
     [1, 0, 1, 0, 2]
     """
     place = np.empty(len(counts), dtype=np.int64)
@@ -129,12 +129,12 @@ def groups_by_count(counts: Whole, k: int) -> Whole:
 
 
 def by_count(k: int, suppress_cells: bool) -> float:
-    """Return U of generalize-by-count, which puts whoever is left over into the last group."""
+    """Return U of generalize-by-count, which puts customers left over into the last group."""
     return _error(GeneralizeByCount(k=k, suppress_cells=suppress_cells).protect(customers_of(DATA), seed=SEED))
 
 
 def best_groups(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
-    """Return U of the best groups that generalize finds, and how low any could be."""
+    """Return U of the best groups that generalize finds, and a lower bound."""
     release = Generalize(k=k, effort=effort, lower_bound="exact").protect(customers_of(DATA), seed=SEED)
     notes = release.statement.notes
     return {
@@ -146,7 +146,7 @@ def best_groups(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[
 
 
 def categories() -> dict[str, int]:
-    """Return how many items there are, and how many of them are in the largest category that is made of their names."""
+    """Return the number of items, and of those in the largest category derived from their names."""
     known = pl.read_csv(_category_file(), infer_schema=False)
     return {"items": len(known), "largest": int(known["category"].value_counts()["count"].max() or 0)}  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""S2's experiments as units of work: what the data are like, releases with pseudo records, and who finds whom."""
+"""Work of S2's experiments: facts of the data, releases with pseudo records, and customers found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ATTACKS = ("jaccard", "item-candidates", "unique-rows", "profile")
 
 
 def facts() -> dict[str, float]:
-    """Return what S2 says of its data: customers, rows, items of each, similarity and overlap of two."""
+    """Return what S2 states about its data: customers, rows, items of each, similarity and overlap of two."""
     data = customers_of(DATA)
     who, names = people(data[Role.CUSTOMER])
     what, items = people(data[Role.ITEM])
@@ -45,7 +45,7 @@ def facts() -> dict[str, float]:
 
 
 def example() -> dict[str, Any]:
-    """Return how many rows figure 1's three customers lack, and the items that each shows in the end."""
+    """Return how many rows figure 1's three customers lack, and the items of each in the end."""
     rows = {
         "customer": ["u1", "u1", "u2", "u2", "u2", "u3", "u3"],
         "date": ["2010/12/1"] * 7,
@@ -71,7 +71,7 @@ def padded(
 ) -> dict[str, float]:
     """Return the rows that were added, the mean similarity, and the share of customers that Algorithm 1 finds.
 
-    ``least`` is 0 where the variant's own is meant.
+    ``least`` is the minimum size of a cluster; 0 for the variant's own.
     """
     method = PseudoRecords(clusters=clusters, min_size=least or None, variant=variant, effort=effort)
     original = customers_of(DATA)
@@ -85,11 +85,11 @@ def padded(
 
 _WIDE = {"method": "perturb", "days": 31, "price": 1.0, "packs": 5}
 RELEASES: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["releases"]
-"""What stands in for the contest's submissions; dates, prices and quantities are moved far in all of them."""
+"""Our releases in place of the contest's submissions; dates, prices and quantities are changed strongly in all."""
 
 
 def attack_rates(name: str, seed: int) -> dict[str, float]:
-    """Return the share of customers that each attack finds in a release; times of day and invoices are not shown."""
+    """Return the share of customers that each attack finds in a release; times of day and invoices are hidden."""
     original = customers_of(DATA)
     release = without_times(Chain(steps=[*RELEASES[name], _WIDE]).protect(original, seed=seed))
     return {attack: _rate(original, release, attack) for attack in ATTACKS}

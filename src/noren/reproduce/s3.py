@@ -1,4 +1,4 @@
-"""S3's table and figures beside ours."""
+"""Reproduction of S3: its table and figures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TABLE_1: dict[str, tuple[float, float, float, float]] = table_of("noren.reproduc
 
 SEEDS = 3
 MIN_MM = 0.01
-"""EMM/MM tells something from this MM on; below, it is a quotient of a few hits."""
+"""Below this MM, EMM/MM is a quotient of a few hits and is left out."""
 ROUNDED = 0.0005
 
 
@@ -73,12 +73,12 @@ def table_1(results: UnitResults) -> Comparison:
         both = list(zip(largest["emm"], largest["mm"], strict=True))
         means = {attack: fmean(run["emm"][attack] for run in runs) for attack in runs[0]["emm"]} if runs else {}
         best = max(means, key=lambda attack: means[attack]) if any(means.values()) else ""
-        note = join_labels(_("best in the mean: {attack}"), best.upper()) if best else ""
+        note = join_labels(_("best attack"), best.upper()) if best else ""
         followed = [run["emm"]["linkage"] for run in results.over_seeds(_linked, name, full=SEEDS)]
         cells += [
             *(Datum.over(name, kind.upper(), values) for kind, values in largest.items()),
             Datum.over(name, "EMM/MM", [e / m for e, m in both if m], note=note),
-            Datum.over(name, "EMM, linkage", followed),
+            Datum.over(name, "EMM (linkage)", followed),
         ]
         worse += sum(e < m for e, m in both)
         rising += [e / m for e, m in both if m >= MIN_MM]
@@ -93,7 +93,7 @@ def table_1(results: UnitResults) -> Comparison:
     return Comparison(cells, remarks)
 
 
-# --- S3's figures 2 to 4: what is found after every month, by S1 to S6, by S7 and by S8 -------------------------------
+# --- S3's figures 2 to 4: MM after every month, by S1 to S6, by S7 and by S8 -----------------------------------------
 
 
 ATTACKS = {2: work.BY_KEY, 3: ("s7",), 4: ("s8",)}
@@ -108,7 +108,7 @@ def _curve(runs: Sequence[Any], attacks: Sequence[str]) -> list[float]:
 
 def figure(number: int, results: UnitResults) -> Comparison:
     """Draw one of the figures 2 to 4; S3 prints no numbers in them."""
-    attack, after = ATTACK_NAMES[number], _("largest of S1 to S6")
+    attack, after = ATTACK_NAMES[number], _("after month {number}")
     cells, over = [], []
     panels: dict[str, list[Line]] = {}
     for name in work.RELEASES:
@@ -122,18 +122,18 @@ def figure(number: int, results: UnitResults) -> Comparison:
             Datum(name, after.format(number=1), ours=curve[0] if curve else None),
             Datum(name, after.format(number=12), ours=curve[-1] if curve else None),
             Datum(name, _("largest"), ours=max(curve, default=None)),
-            Datum(name, _("months until the largest"), ours=until, digits=0),
+            Datum(name, _("month of the largest"), ours=until, digits=0),
         ]
         panels[name] = [(attack, [round(at, 4) for at in curve], "ours")] if curve else []
         panels[name] += [("linkage", [round(at, 4) for at in followed], "better")] if followed else []
-    remarks = [say("S3 shows curves of ten teams and prints no numbers; these are ours.")]
+    remarks = [say("no_numbers")]
     if number > 2 and over:
         remarks.append(say("above", attack=attack, over=sum(over), count=len(over)))
     chart = lines(
-        join_labels(_("MM after every month, {attack}"), attack),
+        join_labels(_("MM after every month"), attack),
         [float(month) for month in range(1, 13)],
         panels,
-        across_title=_("months"),
+        across_title=_("month"),
         up_title=_("share found"),
         up=(0, 1),
         columns=2,
@@ -143,7 +143,7 @@ def figure(number: int, results: UnitResults) -> Comparison:
     return Comparison(cells, remarks, [chart])
 
 
-# --- What S3 gets wrong, with what follows from its own table ---------------------------------------------------------
+# --- Errata -----------------------------------------------------------------------------------------------------------
 
 
 def errata() -> list[Erratum]:
@@ -163,9 +163,7 @@ DOCUMENT = PaperDocument(
     parts=(
         PaperSection("table", "1", N_("UM, MM and EMM of the best of S1 to S8"), units, table_1),
         *(
-            PaperSection(
-                "figure", str(number), N_("Found after every month by S1 to S6"), units, partial(figure, number), name
-            )
+            PaperSection("figure", str(number), N_("MM after every month"), units, partial(figure, number), name)
             for number, name in ATTACK_NAMES.items()
         ),
     ),

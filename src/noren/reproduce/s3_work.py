@@ -1,4 +1,4 @@
-"""S3's experiment as units of work: a year of monthly releases, attacked, and judged after every month."""
+"""Work of S3's experiment: a year of monthly releases, attacked and judged after every month."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIMPLE = (*BY_KEY, "s7", "s8")
 
 
 RELEASES: Mapping[str, list[dict[str, Any]]] = table_of(__name__)["releases"]
-"""What stands in for the teams' releases: steps before a pseudonym for each month."""
+"""Our releases in place of the teams': steps before monthly pseudonyms."""
 
 
 def matched(name: str, seed: int) -> dict[str, Any]:

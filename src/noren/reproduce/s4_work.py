@@ -1,6 +1,6 @@
-"""S4's experiments as units of work: perturb a table, reconstruct it, compare both with the original.
+"""Work of S4's experiments: perturb a table, reconstruct it, compare both with the original.
 
-Only what changes a number stands here; the paper's own numbers and all words stand in other modules.
+This module has only what changes a number; the paper's numbers and all texts are in other modules.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def adult_domains() -> dict[str, int]:
 
 
 def adult(table: str, k: int, seed: int, model: Model) -> dict[str, Any]:
-    """Return the L1 precision in per cent of the perturbed table and of what a model makes of it; and its table."""
+    """Return the L1 precision in per cent of the perturbed table and of its reconstruction; and the reconstruction."""
     plan, x, y = _perturbed(table, k, seed)
     estimate, _weights = estimated(y, list(plan.rhos), model, np.random.default_rng(seed))
     return {
@@ -81,9 +81,9 @@ def _perturbed(table: str, k: int, seed: int) -> tuple[Perturbation, Real, Real]
 
 
 def synthetic(rows: int, pattern: str, k: int, seed: int, model: Model) -> dict[str, float]:
-    """Return the L1 precision in per cent of a perturbed synthetic table and of what a model makes of it.
+    """Return the L1 precision in per cent of a perturbed synthetic table and of its reconstruction by a model.
 
-    Blood type and month are drawn independently, as the pattern says, anew for every seed.
+    Blood type and month are drawn independently, as the pattern says, with new draws for every seed.
     """
     draws = np.random.default_rng([seed, rows, k, *pattern.encode()])
     codes = [draws.choice(4, rows, p=BLOOD[pattern[0]]), draws.choice(12, rows, p=MONTH[pattern[2]])]
