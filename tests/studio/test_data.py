@@ -23,26 +23,26 @@ from noren.studio.pages.data_parts import unicity_context
 
 def test_an_empty_project_asks_for_a_file(quiet: Quiet) -> None:
     text = quiet.page(add_project(quiet.studio, name="Mine").id)
-    assert heading(text) == "Bring your data: purchases of customers, or a table of people"
+    assert heading(text) == "This project has no data yet; upload a file first."
     assert 'id="drop"' in text
-    assert "Take a sample instead." in text
+    assert "Use a sample." in text
 
 
 def test_a_history_is_told_as_a_finding(quiet: Quiet) -> None:
     text = quiet.page(quiet.upload(SHOP, "shop.csv"))
     assert heading(text) == "4 purchases by 3 customers between 2010/12/1 and 2011/3/9; 1 cell is empty"
-    assert "read as UTF-8, comma-separated, 6 columns, with a header" in text
-    assert "Half of the customers have no more than 1 purchase; the one with most has 2" in text
-    assert "Half of the customers bought in no more than 1 month; at most in 1" in text
+    assert "read as UTF-8, delimiter &#39;,&#39;, 6 columns, with a header" in text
+    assert "Half of the customers have at most 1 purchase; the maximum is 2" in text
+    assert "Half of the customers bought in at most 1 month; the maximum is 1" in text
     assert "mostly tea (75.0%), mug (25.0%)" in text
 
 
 def test_a_table_is_told_as_a_finding(quiet: Quiet) -> None:
     text = quiet.page(quiet.upload(PEOPLE, "people.csv"))
-    assert heading(text) == "3 people in 5 columns, 3 of which could link them; no cell is empty"
-    assert "What the columns mean was guessed" in text
+    assert heading(text) == "3 people in 5 columns, 3 of which are quasi-identifiers; no cell is empty"
+    assert "The roles of the columns were guessed" in text
     assert "1990/5/17 to 2001/2/3" in text
-    assert "every value once, such as Ann" in text
+    assert "all values differ, such as Ann" in text
 
 
 def test_the_profile_is_the_librarys(quiet: Quiet) -> None:
@@ -58,7 +58,7 @@ def test_how_many_known_purchases_single_a_customer_out(quiet: Quiet) -> None:
     project = quiet.upload(rows + "c,2010/12/1,mug,1,1\n", "shop.csv")
     text = html.unescape(quiet.page(project))
     assert "2 known purchases single out 100% of the customers who have as many (2.5% – 100%); 33.3% have" in text
-    assert "Known of a purchase: date (exact), item (exact). 3 of 3 customers were asked about" in text
+    assert "The attacker knows of a purchase: date (exact), item (exact). 3 of 3 customers were drawn at random" in text
     curve = quiet.client.get(f"/api/v1/projects/{project}/profile").json()["history"]["unicity"]["curve"]
     assert [(step["known"], step["tried"]) for step in curve] == [(1, 3), (2, 1)]
 
@@ -78,7 +78,7 @@ def test_bars_say_what_they_stand_for() -> None:
     bars = {"labels": ["a", "b", ""], "weights": [6.0, 3.0, 90.0], "others": True}
     drawn = data_parts.bars_drawn({"bars": bars}, 99)
     assert [bar["height"] for bar in drawn] == [40.0, 20.0]  # all others would dwarf them
-    assert drawn[1]["said"] == "b: 3 rows (3.0%)"
+    assert drawn[1]["text"] == "b: 3 rows (3.0%)"
     assert data_parts.bars_drawn({"bars": None}, 9) == []
 
 
@@ -119,7 +119,7 @@ def test_a_form_says_what_a_column_is_for(quiet: Quiet) -> None:
     )
     unanswered = quiet.post(project, "columns", **fields)
     assert unanswered.status_code == 422
-    assert "What is this column for?" in unanswered.text
+    assert "What is “shelf” for?" in unanswered.text
     assert quiet.post(project, "columns", **fields | {"role-5": "other"}).status_code == 303
     text = quiet.page(project)
     assert "What is “shelf” for?" not in text
@@ -142,7 +142,7 @@ def test_rows_that_break_the_new_rules_are_named_and_the_old_data_stay(quiet: Qu
     project = quiet.upload(PEOPLE)
     assert quiet.post(project, "columns", **quiet.form(project) | {"minimum-1": "25"}).status_code == 303
     text = quiet.page(project)
-    assert text.count("data.csv, row 2, column age, &#39;20&#39;: the value must be at least 25") == 2  # above, beside
+    assert text.count("data.csv, row 2, column age, &#39;20&#39;: the value must be ≥ 25") == 2  # above, beside
     assert fields_in(text)["minimum-1"] == "25"
     assert heading(text).startswith("3 people in 5 columns")
     kept = quiet.client.get(f"/api/v1/projects/{project}/schema").json()["content"]["columns"][1]
@@ -153,8 +153,8 @@ def test_columns_left_out_can_come_back(quiet: Quiet) -> None:
     project = quiet.upload(PEOPLE)
     quiet.post(project, "columns", **quiet.form(project) | {"out-0": "yes"})
     text = quiet.page(project)
-    assert heading(text) == "3 people in 4 columns, 3 of which could link them; no cell is empty"
-    assert "Left out, as you said: name." in text
+    assert heading(text) == "3 people in 4 columns, 3 of which are quasi-identifiers; no cell is empty"
+    assert "Left out, as you chose: name." in text
     fields = fields_in(text)
     assert fields["out-0"] == "yes"
     del fields["out-0"]
@@ -189,8 +189,8 @@ def test_samples_and_data_sets_can_be_said_otherwise(quiet: Quiet) -> None:
     fields = quiet.form(project) | {"role-7": "other"}
     assert quiet.post(project, "columns", **fields).status_code == 303
     text = quiet.page(project)
-    assert "6 of which could link them" in heading(text)
-    assert "Made up by Noren, 10 columns" in text
+    assert "6 of which are quasi-identifiers" in heading(text)
+    assert "synthetic data, 10 columns" in text
 
 
 def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -> None:
@@ -216,26 +216,26 @@ def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -
             [
                 (
                     None,
-                    "no column tells what was bought: The day, What was bought, The price of one, How many",
+                    "no column has one of these roles: Date, Item, Price, Quantity",
                 )
             ],
         ),
         (
             "history",
             {"a": {"role": "item"}},
-            [(None, "no column says: Who bought")],
+            [(None, "no column has the role “Customer”")],
         ),
         (
             "history",
             {"a": {"role": "quasi"}},
-            [("a", "this is something of a person, and rows are purchases here; choose again")],
+            [("a", "the role quasi does not fit this kind of rows")],
         ),
         (
             "table",
             {"a": {"role": "customer"}},
-            [("a", "this is a part of a purchase, and rows are people here; choose again")],
+            [("a", "the role customer does not fit this kind of rows")],
         ),
-        ("table", {"a": {}, "b": {"role": "quasi"}}, [("a", "What is this column for?")]),
+        ("table", {"a": {}, "b": {"role": "quasi"}}, [("a", "What is “a” for?")]),
         (
             "table",
             {"a": {"role": "quasi", "domain": ["x", "x"]}},
@@ -249,12 +249,12 @@ def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -
         (
             "table",
             {"a": {"role": "quasi", "type": "date", "format": "%Q"}},
-            [("a", "the format '%Q' does not spell a date; write it like %Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S")],
+            [("a", "the format '%Q' does not describe a date; write it like %Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S")],
         ),
         (
             "table",
             {"a": {"role": "quasi"}, "full": {"role": "quasi"}},
-            [("full", "2 cells are empty, and the column may not have empty cells")],
+            [("full", "2 cells are empty")],
         ),
         ("table", {}, [(None, "every column is left out")]),
         (
@@ -307,16 +307,16 @@ def test_widths_typed_on_the_page(quiet: Quiet) -> None:
     project = quiet.upload(PEOPLE)
     assert quiet.post(project, "hierarchy", column="1", widths="10, 20").status_code == 303
     text = quiet.page(project)
-    assert "by your widths" in text
+    assert "built by widths" in text
     assert "30-39 <small>2</small>" in text
     for typed, said in (
         ("10, 25", "ranges of 25 cannot be made of ranges of 10"),
-        ("ten", "this is not a list of numbers"),
-        ("nan", "1 to 20 widths"),
+        ("ten", "widths expects widths from fine to wide"),
+        ("nan", "each a multiple of the previous one"),
     ):
         wrong = quiet.post(project, "hierarchy", column="1", widths=typed)
         assert wrong.status_code == 422
         assert said in html.unescape(wrong.text)
         assert f'value="{typed}"' in wrong.text
     assert quiet.post(project, "hierarchy", column="1", first="yes").status_code == 303
-    assert "by your widths" not in quiet.page(project)
+    assert "built by widths" not in quiet.page(project)

@@ -64,11 +64,11 @@ def test_from_a_wrong_file_to_saved_columns(browser_page: Any, own_client: Progr
     # what a choice makes wrong is told at once
     role = page.get_by_label("What it is for shelf")
     page.get_by_label("What it is for date").select_option("time")
-    misfit = page.locator("#columns-said").get_by_text("its values are days, and “The time of day” needs times of day")
+    misfit = page.locator("#columns-said").get_by_text("the values are dates, but “Time of day” needs times of day")
     misfit.wait_for()
     page.get_by_label("What it is for date").select_option("date")
     misfit.wait_for(state="detached")
-    page.locator("#columns-said").get_by_text("shelf: What is this column for?").wait_for()
+    page.locator("#columns-said").get_by_text("shelf: What is “shelf” for?").wait_for()
     role.select_option("other")
     page.get_by_text("Nothing is wrong with this").wait_for()
     with another_page(page):
@@ -105,7 +105,7 @@ def by_keyboard(page: Any, own_client: Program) -> None:
     page.keyboard.press("Enter")
     tab_to("#file")
     tab_to("#role-2")
-    page.keyboard.press("a")  # A secret of the person
+    page.keyboard.press("s")  # Sensitive attribute
     expect(page.locator("#role-2")).to_have_value("sensitive")
     expect(page.locator("#column-2 .role-meaning")).to_have_text("nobody should learn whose it is")
     tab_to("#column-3 .column-more summary")
@@ -115,7 +115,7 @@ def by_keyboard(page: Any, own_client: Program) -> None:
     tab_to("#columns-form button.primary")
     with another_page(page):
         page.keyboard.press("Enter")
-    page.get_by_role("heading", name="3 people in 5 columns, 2 of which could link them").wait_for()
+    page.get_by_role("heading", name="3 people in 5 columns, 2 of which are quasi-identifiers").wait_for()
     tab_to("#hierarchy-1 > summary")
     page.keyboard.press("Enter")
     tab_to("#widths-1")

@@ -47,7 +47,7 @@ def place(tmp_path: Path) -> tuple[dict[str, Any], Path]:
 
 def test_an_engine_that_is_none_is_refused_when_the_studio_is_set_up(tmp_path: Path) -> None:
     assert ServerSettings(tmp_path, engine=ENGINE).engine == ENGINE
-    with pytest.raises(ParameterError, match="spark:/host is no address of a Spark master"):
+    with pytest.raises(ParameterError, match="'spark:/host' is not an engine"):
         ServerSettings(tmp_path, engine="spark:/host")
 
 
@@ -64,7 +64,7 @@ def test_what_ran_where_is_told() -> None:
     assert engine_sentences({}) == []
     assert engine_sentences({"thin": ENGINE, "jaccard": "local", "reid-rate": "local"}) == [
         "On the cluster local[2]: thin.",
-        "On this machine, as they have no plan for a cluster: jaccard, reid-rate.",
+        "On this machine, because they cannot run on a cluster: jaccard, reid-rate.",
     ]
 
 
@@ -88,7 +88,7 @@ def test_what_has_a_plan_is_handed_over_and_the_rest_is_done_here(
     assert asked == ["jaccard on local[2]"]
     engines = {"pseudonymize": "local", "jaccard": ENGINE, "reid-rate": "local"}
     assert read_json(folder / "result.json")["engines"] == engines
-    assert any("pseudonymize: on this machine, it has no plan for a cluster" in said for said in words)
+    assert any("pseudonymize: on this machine (not available on Spark)" in said for said in words)
     alone = folder.with_name("k" * 12)
     alone.mkdir()
     running.do({**order, "engine": "local"}, alone, silent)

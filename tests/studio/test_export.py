@@ -368,7 +368,7 @@ def test_a_seed_that_could_be_tried_is_a_warning(client: httpx.Client, runs: Fin
     assert wait_for(client, job)["state"] == "done"
     page = client.get(f"/projects/{runs.history}/results/{job}/publish").text
     assert "made with a small seed" in page
-    assert "Untried: attack or measure" in page
+    assert "No attack or measure was tried." in page
     assert "small seed" not in client.get(f"{runs.page('by-count')}/publish").text
     client.delete(f"/api/v1/jobs/{job}")
 
@@ -382,9 +382,9 @@ def test_publishing_by_hand(server: Server, browser: Any, runs: Finished) -> Non
     with watched(browser, server.address, viewport={"width": 1366, "height": 900}) as page:
         page.goto(runs.page("retention"))
         with another_page(page):
-            page.locator(".verdict-actions").get_by_role("link", name="Publish").click()
+            page.locator(".verdict-actions").get_by_role("link", name="Release").click()
         with page.expect_download() as public:
-            page.locator("#public").get_by_role("link", name="Download the public part", exact=True).click()
+            page.locator("#public").get_by_role("link", name="Download (Parquet)", exact=True).click()
         assert public.value.suggested_filename.endswith("public.zip")
         with another_page(page):  # and that again, when the report is written
             page.get_by_role("button", name=re.compile("Write")).click()
@@ -393,13 +393,13 @@ def test_publishing_by_hand(server: Server, browser: Any, runs: Finished) -> Non
         assert report.value.suggested_filename.endswith("report.html")
         at_rest(page)
         here = page.url
-        page.locator("#secret").get_by_role("button", name="Download the secret part").click()
+        page.locator("#secret").get_by_role("button", name="Download").click()
         box = page.get_by_label("I keep this file to myself")
         expect(box).to_be_focused()  # it must be ticked first
         assert page.url == here
         box.check()
         with page.expect_download() as secret:
-            page.locator("#secret").get_by_role("button", name="Download the secret part").click()
+            page.locator("#secret").get_by_role("button", name="Download").click()
         assert secret.value.suggested_filename.endswith("SECRET.zip")
         expect(box).not_to_be_checked()
 

@@ -76,7 +76,7 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     assert "cell-error" in (asked.measures or ())
     assert "ensemble" not in asked.attacks
     assert names(asked) == ("generalize", "generalize-by-count")
-    assert "Only quick attacks and measures judge." in waiting.client.get(f"/projects/{project}/protect").text
+    assert "measures that take long are left out" in waiting.client.get(f"/projects/{project}/protect").text
     monkeypatch.setattr("noren.studio.actions.runs._TOO_MANY_ROWS", 59)
     assert names(search_for(waiting.studio, project, "partner")) == ("generalize-by-count",)
 
@@ -94,7 +94,7 @@ def test_a_button_judges_by_its_rule_and_starts_the_runs_once(waiting: Quiet) ->
         ]
         assert {job.order["rule"] for job in jobs} == {"public"}
     assert waiting.studio.project(project).rule == "public"
-    assert "6 runs are under way." in waiting.client.get(f"/projects/{project}/compare").text
+    assert "6 runs are under way" in waiting.client.get(f"/projects/{project}/compare").text
 
 
 def test_a_table_with_sensitive_values_is_asked_for_two_in_each_class(waiting: Quiet) -> None:
@@ -123,7 +123,7 @@ def test_a_rule_that_no_button_has_is_refused(waiting: Quiet) -> None:
     project = shop(waiting, 9)
     answer = waiting.client.post(f"/projects/{project}/find", data={"rule": "/etc/x.toml", "csrf": waiting.csrf})
     assert answer.status_code == 422
-    assert "choose one of partner, public, inside" in answer.text
+    assert "use one of partner, public, inside" in answer.text
     stranger = waiting.client.post(f"/projects/{project}/find", data={"rule": "inside"}, headers={"X-CSRF-Token": ""})
     assert stranger.status_code == 403
     assert waiting.client.post(f"/api/v1/projects/{project}/find", json={"rule": "pwscup2018"}).status_code == 422
@@ -162,7 +162,7 @@ def test_a_first_visit_ends_with_what_to_take(server: Server, browser: Any, clie
         page.locator("#risk-map svg").first.wait_for()
         expect(page.locator("h1")).to_contain_text("Recommended: generalize")
         expect(page.locator("#answer")).to_contain_text("This is of one run")
-        expect(page.locator(".rule-in-force summary")).to_have_text("The rule in force: inside")
+        expect(page.locator(".rule-in-force summary")).to_have_text("Rule: inside")
         without_axe_violations(page)
         said = [line.strip() for line in page.locator("#answer dd").all_inner_texts()]
         found = page.locator("h1").inner_text()

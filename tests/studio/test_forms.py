@@ -91,10 +91,10 @@ def test_a_fresh_form_is_right_and_says_nothing_needless(name: str) -> None:
         (Thin, {"share": ["-0.1"]}, {"share": "use 0 or more"}),
         (Thin, {"share": ["many"]}, {"share": "write a number"}),
         (Thin, {"share": ["nan"]}, {"share": "write a number"}),
-        (Generalize, {"k": ["1"]}, {"k": "k=1 protects nobody; use k >= 2"}),
+        (Generalize, {"k": ["1"]}, {"k": "k = 1 is out of range; use k >= 2"}),
         (Generalize, {"k": ["2.5"]}, {"k": "write a whole number"}),
-        (Generalize, {"k": []}, {"k": "give k, or survival in its place: one of the two"}),
-        (Generalize, {"k": ["3"], "survival": ["0.9"]}, {"k": "give k, or survival in its place: one of the two"}),
+        (Generalize, {"k": []}, {"k": "give either k or survival"}),
+        (Generalize, {"k": ["3"], "survival": ["0.9"]}, {"k": "give either k or survival"}),
         (Generalize, {"k": ["3"], "effort": ["other"], "effort.other": [""]}, {"effort": "write a number"}),
         (Generalize, {"k": ["3"], "effort": ["slow"]}, {"effort": "choose one of these"}),
         (Generalize, {"k": ["x"], "attackers": ["0"]}, {"k": "write a whole number", "attackers": "use 1 or more"}),
@@ -103,8 +103,8 @@ def test_a_fresh_form_is_right_and_says_nothing_needless(name: str) -> None:
             Retention,
             {"k": ["2"], "attributes": ["age"], "classes": ["age=a..b"]},
             {
-                "classes": "classes 'age=a..b' are not understood; write age=20..90:5 for classes up to 20, 25, … 90; "
-                "the last end must be reached"
+                "classes": "classes 'age=a..b' are not understood; write age=20..90:5 for classes up to 20, 25, … 90, "
+                "where steps from the first end reach the last"
             },
         ),
     ],
@@ -188,15 +188,15 @@ def test_a_strange_component_gets_a_form_too() -> None:
     ("column", "parameters", "errors"),
     [
         ({"domain": ["f", "m"]}, {}, {}),
-        ({}, {}, {"domains": "x has no list of values: declare one on the page of the data, or take those that occur"}),
+        ({}, {}, {"domains": "x has no list of values; declare one on the page Data, or use the values of the data"}),
         ({}, {"domains": "data"}, {}),
         (
             {"type": "integer"},
             {},
-            {"classes": "x has no least and greatest value: declare them on the page of the data, or use classes"},
+            {"classes": "x has no minimum and maximum; declare them on the page Data, or use classes"},
         ),
         ({"type": "integer"}, {"classes": ["x=1..3:1"]}, {}),
-        ({"domain": ["f", "m"]}, {"k": 11}, {"k": "k=11 cannot hold for 10 rows; use 1 <= k <= the number of rows"}),
+        ({"domain": ["f", "m"]}, {"k": 11}, {"k": "k = 11 is out of range; use 1 <= k <= 10"}),
     ],
 )
 def test_what_retention_needs_is_said_where_it_can_be_cured(

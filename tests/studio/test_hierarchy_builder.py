@@ -48,14 +48,14 @@ def test_a_builder_by_the_interface(people: tuple[Quiet, str]) -> None:
     assert [(level["labels"], level["least"]) for level in seen["levels"]] == [(3, 1), (2, 2), (1, 4)]
     assert (seen["file"], file_of(quiet, project, "city")) == (None, "Bern;*\nGenf;*\nThun;*\n")  # nothing is kept
     kept = built(quiet, project, "city", by="column", **{"with": "canton"}).json()
-    assert (kept["made"], kept["asked"]) == ("built", {"by": "column", "text": "canton", "other": ""})
+    assert (kept["made"], kept["request"]) == ("built", {"by": "column", "text": "canton", "other": ""})
     assert file_of(quiet, project, "city") == "Bern;BE;*\nGenf;GE;*\nThun;BE;*\n"
     # data that are read again are grouped again
     assert quiet.client.put(f"/api/v1/projects/{project}/schema", json={"content": SCHEMA}).status_code == 202
     assert file_of(quiet, project, "city") == "Bern;BE;*\nGenf;GE;*\nThun;BE;*\n"
     assert built(quiet, project, "city").json()["made"] == "default"
     born = built(quiet, project, "born", by="dates", **{"with": "era-year, era"}).json()
-    assert ["昭和64年", 1] in born["levels"][1]["shown"]
+    assert ["昭和64年", 1] in born["levels"][1]["examples"]
     widths = built(quiet, project, "age", by="widths", **{"with": "10, 20"}).json()
     assert (widths["made"], widths["widths"]) == ("widths", [10, 20])
 
@@ -63,12 +63,12 @@ def test_a_builder_by_the_interface(people: tuple[Quiet, str]) -> None:
 @pytest.mark.parametrize(
     ("column", "asked", "said"),
     [
-        ("city", {"by": "widths", "with": "5"}, "ranges are for numbers"),
+        ("city", {"by": "widths", "with": "5"}, "widths does not apply to values of type text; use one of usual"),
         ("city", {"by": "nothing"}, "there is no builder 'nothing'"),
         ("city", {"by": "column", "with": "nowhere"}, "no column 'nowhere'"),
-        ("city", {"by": "groups", "with": "/etc/passwd"}, "no value has a group"),
+        ("city", {"by": "groups", "with": "/etc/passwd"}, "groups expects lines value;group;wider group, or JSON"),
         ("city", {"by": "groups", "with": "Bern;a\nBern;b"}, "the value is listed twice"),
-        ("income", {"by": "values"}, "could link a person"),
+        ("income", {"by": "values"}, "only quasi-identifiers have a hierarchy"),
         ("city", {"keep": False}, "choose a builder"),
     ],
 )
@@ -112,7 +112,7 @@ def test_many_files_at_once_with_all_their_problems(people: tuple[Quiet, str]) -
     )
     assert answer.status_code == 200, answer.text
     found = {one["name"]: one for one in answer.json()}
-    assert (found["my_city.csv"]["column"], found["my_city.csv"]["kept"]) == ("city", True)
+    assert (found["my_city.csv"]["column"], found["my_city.csv"]["accepted"]) == ("city", True)
     assert file_of(quiet, project, "city") == "Bern;CH;*\nThun;CH;*\nGenf;CH;*\n"
     assert [one.partition(":")[0] for one in found["job.csv"]["problems"]] == ["row 3, 'nurse;care'", "row 2, 'cook'"]
     assert found["age.csv"]["total"] == 3
@@ -132,7 +132,7 @@ def test_odd_names_and_large_files_are_refused(people: tuple[Quiet, str]) -> Non
     large = sent(quiet, project, city=b"a;*\n" * 700_000)
     assert large.status_code in (413, 422)
     empty = sent(quiet, project, city=b"").json()
-    assert (empty[0]["kept"], "the hierarchy cannot be read \\(no rows\\)" in empty[0]["problems"][0]) == (False, True)
+    assert (empty[0]["accepted"], "the file has no rows" in empty[0]["problems"][0]) == (False, True)
 
 
 def test_the_form_shows_before_it_keeps(people: tuple[Quiet, str]) -> None:
@@ -149,7 +149,7 @@ def test_the_form_shows_before_it_keeps(people: tuple[Quiet, str]) -> None:
     assert "built by groups" in quiet.page(project)
     wrong = quiet.post(project, "hierarchy", **fields | {"other": ""}, act="keep")
     assert wrong.status_code == 422
-    assert "values without a group: 'teacher'" in html.unescape(wrong.text)
+    assert "groups cannot group these values: 'teacher'" in html.unescape(wrong.text)
     assert quiet.post(project, "hierarchy", column="4", first="yes").status_code == 303
     assert file_of(quiet, project, "job") == "cook;*\nnurse;*\nteacher;*\n"
 
@@ -227,5 +227,5 @@ def test_many_files_in_a_browser(server: Server, browser: Any, project: str) -> 
         page.get_by_text("row 2, 'cook': the value is listed twice").wait_for()
         without_axe_violations(page)
         with another_page(page):
-            page.get_by_role("button", name="Show the new hierarchies", exact=True).click()
+            page.get_by_role("button", name="Show", exact=True).click()
         page.locator("#hierarchy-1 > summary .badge", has_text="your file").wait_for()

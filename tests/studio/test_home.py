@@ -67,7 +67,7 @@ def test_the_name_of_a_project_is_no_html(quiet: TestClient) -> None:
 
 def test_an_empty_studio_says_what_to_do_first(quiet: TestClient) -> None:
     answer = quiet.get("/")
-    assert heading(answer) == "No projects yet: begin with a file or synthetic data"
+    assert heading(answer) == "There are no projects yet. Begin with a file or synthetic data."
     assert "Shop purchases (synthetic)" in answer.text
 
 
@@ -78,7 +78,7 @@ def test_a_project_tells_what_it_holds(quiet: TestClient) -> None:
     answer = quiet.get("/")
     assert heading(answer) == "1 project is not protected yet"
     assert "Shop &lt;A&gt;" in answer.text
-    assert "purchase history · 12,000 rows · 400 customers" in answer.text
+    assert "Purchase history · 12,000 rows of 400 people" in answer.text
     assert f'href="/projects/{project.id}/protect"' in answer.text
 
 
@@ -90,13 +90,13 @@ def test_the_best_verdict_leads(quiet: TestClient) -> None:
     add_run(store, first, "broken", 0.9)
     answer = quiet.get("/")
     assert heading(answer) == "No project has a release that can be shared yet"
-    assert "utility kept 0.900" in answer.text
+    assert "Utility kept 0.900" in answer.text
     add_run(store, first, "withstands", 0.25)
     add_run(store, first, "withstands", 0.5)
     answer = quiet.get("/")
     assert heading(answer) == "1 of 2 projects has a release that can be shared"
     assert "● withstands" in answer.text
-    assert "utility kept 0.500" in answer.text
+    assert "Utility kept 0.500" in answer.text
     assert "3 runs" in answer.text
 
 
@@ -125,8 +125,8 @@ def test_a_project_is_begun_by_a_form(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"name": " ", "source": ""}, "a project needs a name"),
-        ({"name": "Kept words", "source": "sample:gold"}, "choose one of history, people"),
+        ({"name": " ", "source": ""}, "a name or reason needs 1 to 120 characters; change it"),
+        ({"name": "Kept words", "source": "sample:gold"}, "use one of history, people"),
         ({"name": "Kept words", "source": "dataset:gold"}, "gold"),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_project_is_renamed(client: httpx.Client) -> None:
     assert client.get(f"/api/v1/projects/{project}").json()["name"] == "New"
     wrong = client.post(f"/projects/{project}/rename", data={"name": " "})
     assert wrong.status_code == 422
-    assert "a project needs a name" in wrong.text
+    assert "a name or reason needs 1 to 120 characters; change it" in wrong.text
 
 
 def test_a_project_is_removed_only_by_who_is_sure(client: httpx.Client) -> None:
@@ -215,15 +215,15 @@ def test_removing_asks_first(browser_page: Any, client: httpx.Client) -> None:
     at_rest(browser_page)
     card = browser_page.locator(".project-card", has=browser_page.get_by_role("link", name="To be removed"))
     card.locator("summary").click()
-    card.get_by_role("button", name="Remove the project").click()
+    card.get_by_role("button", name="Remove").click()
     asked = browser_page.get_by_role("dialog")
     expect(asked).to_contain_text("Remove “To be removed” with its data and 0 runs?")
     browser_page.keyboard.press("Escape")
     expect(asked).to_be_hidden()
     assert client.get(f"/api/v1/projects/{project}").status_code == 200
-    card.get_by_role("button", name="Remove the project").click()
+    card.get_by_role("button", name="Remove").click()
     with another_page(browser_page):
-        asked.get_by_role("button", name="Remove the project").click()
+        asked.get_by_role("button", name="Remove").click()
     expect(card).to_have_count(0)
     assert client.get(f"/api/v1/projects/{project}").status_code == 404
 
@@ -239,7 +239,7 @@ def test_what_is_read_meanwhile_takes_nothing_away(server: Server, browser_page:
     page.locator("#new-name").fill("Half typed")
     card = page.locator(f"#project-{project}")
     card.locator("summary").click()
-    card.get_by_role("button", name="Remove the project").click()
+    card.get_by_role("button", name="Remove").click()
     asked = page.get_by_role("dialog")
     expect(asked).to_be_visible()
     store.change_project(project, facts=FACTS)

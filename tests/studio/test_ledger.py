@@ -129,7 +129,7 @@ def test_a_wrong_budget_is_said_and_kept(client: Program, shop: str) -> None:
     token = client.headers["X-CSRF-Token"]
     answer = client.post(f"/projects/{shop}/ledger", data={"budget": "nonsense", "csrf": token})
     assert answer.status_code == 422
-    assert "is no share" in answer.text
+    assert "is not a share; write 0.3 or 30%" in answer.text
     assert 'value="nonsense"' in answer.text
 
 

@@ -81,7 +81,7 @@ def test_a_list_comes_in_parts(quiet: Quiet) -> None:
     second = quiet.client.get("/", params={"sort": "name", "search": "no.", "start": 24}).text
     assert [page.count('id="project-') for page in (first, second)] == [24, 3]
     assert 'rel="next" href="/?sort=name&amp;search=no.&amp;start=24"' in first
-    assert "<h1>27 of 27 projects are shown</h1>" in second
+    assert "<h1>27 of 27 match</h1>" in second
 
 
 def test_what_cannot_be_asked_for_is_refused(quiet: Quiet) -> None:
@@ -198,4 +198,4 @@ def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -
         assert (f"left, about {words}" in quiet.client.get(f"/projects/{project}/results").text) == (left is not None)
     quiet.studio.store.change_job(job, state=State.CANCELLED, ended=dt.datetime.now(dt.UTC).isoformat())
     assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] is None
-    assert re.search(r"<small>took 0:2\d</small>", quiet.client.get(f"/projects/{project}/results").text)
+    assert re.search(r"<small>Time 0:2\d</small>", quiet.client.get(f"/projects/{project}/results").text)

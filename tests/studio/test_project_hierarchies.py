@@ -77,7 +77,7 @@ def test_levels_tell_labels_and_rows(tmp_path: Path) -> None:
     about = hierarchies.hierarchy_facts(tmp_path)[0]
     assert about["widths"] == [2, 4]
     assert [(level["labels"], level["least"]) for level in about["levels"]] == [(8, 1), (4, 1), (2, 1), (1, 4)]
-    assert about["levels"][1]["shown"] == [["20-21", 3], ["26-27", 1]]
+    assert about["levels"][1]["examples"] == [["20-21", 3], ["26-27", 1]]
     assert data_parts.levels_sentence(about) == "4 levels: 8 → 4 → 2 → 1"
 
 
@@ -135,5 +135,5 @@ def test_adult_gets_hierarchies(shared: Path, tmp_path: Path) -> None:
     assert (facts["rows"], facts["kind"], facts["open"]) == (32_561, "table", [])
     made = {about["name"]: about for about in hierarchies.hierarchy_facts(tmp_path / "projects" / ("p" * 12))}
     assert made["age"]["widths"] == [5, 10, 20, 40]
-    assert made["sex"]["levels"][0]["shown"] == [["Male", 21_790], ["Female", 10_771]]
+    assert made["sex"]["levels"][0]["examples"] == [["Male", 21_790], ["Female", 10_771]]
     assert len(made) == 9

@@ -29,20 +29,20 @@ def test_choose_fill_run_and_see_the_result(server: InProcess, browser: Any, his
     with watched(browser, server.address) as page:
         page.goto(f"/projects/{history}/protect")
         without_axe_violations(page)
-        page.get_by_role("link", name="Choose generalize-by-count").click()
-        k = page.get_by_label("How many look alike (k)")
+        page.get_by_role("link", name="Choose: generalize-by-count").click()
+        k = page.get_by_label("Minimum size of a group (k)")
         k.fill("1")  # also before the script is there
-        page.get_by_text("k=1 protects nobody").wait_for()
+        page.get_by_text("k = 1 is out of range").wait_for()
         expect(k).to_have_attribute("aria-invalid", "true")
         k.fill("4")
         page.get_by_text("at least 4 of 400 customers").wait_for()
-        page.get_by_text("protects nobody").wait_for(state="detached")
+        page.get_by_text("is out of range").wait_for(state="detached")
         page.get_by_text("The slowest part is ensemble").wait_for()
         page.locator("#judges").click()
         for name in ("attack", "measure"):
             for box in page.locator(f'input[name="{name}"]').all()[1:]:
                 box.uncheck()
-        page.get_by_text("1 attack tries it").wait_for()
+        page.get_by_text("Attacks: 1, ").wait_for()
         without_axe_violations(page)
         with server.holding():
             page.get_by_role("button", name="Protect", exact=True).click()
@@ -57,9 +57,9 @@ def test_what_is_typed_before_the_script_comes_is_judged(server: Server, browser
         page.route("**/static/protect.js*", lambda route: held.append(route))
         with page.expect_request("**/static/protect.js*"):
             page.goto(f"/projects/{history}/protect?method=generalize-by-count", wait_until="commit")
-        page.get_by_label("How many look alike (k)").fill("1")
+        page.get_by_label("Minimum size of a group (k)").fill("1")
         held[0].continue_()
-        page.get_by_text("k=1 protects nobody").wait_for()
+        page.get_by_text("k = 1 is out of range").wait_for()
 
 
 NAMED = """() => {

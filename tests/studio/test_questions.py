@@ -53,7 +53,7 @@ def test_a_question_that_stops_is_asked_with_its_answers_and_nothing_is_protecte
     told = quiet.client.get(f"/projects/{project}/data", headers={"Accept-Language": "ja"}).text
     assert "行は購買です" in told
     protect = quiet.client.get(f"/projects/{project}/protect").text
-    assert heading(protect) == "One answer is missing: 4 names stand in 12 rows: is each row a purchase?"
+    assert heading(protect) == "4 names stand in 12 rows: is each row a purchase?"
     with pytest.raises(ConflictError, match="4 names stand in 12 rows"):
         order(quiet, project)
 
@@ -137,7 +137,7 @@ def test_saving_the_columns_leaves_a_question_open_that_was_not_touched(quiet: Q
     asked(quiet, project, KIND)
     assert quiet.post(project, "columns", **quiet.form(project) | {"role-1": "other"}).status_code == 303
     assert open_stops(quiet.studio.project(project).facts) == [KIND]
-    assert "are rows purchases?" in quiet.page(project)
+    assert "is each row a purchase?" in quiet.page(project)
 
 
 def test_who_says_what_rows_are_says_roles_anew() -> None:
@@ -164,7 +164,7 @@ def test_only_a_run_that_left_a_release_locks_the_columns(quiet: Quiet, state: S
     answer = quiet.post(project, "columns", **quiet.form(project) | {"role-1": "other"})
     assert answer.status_code == (422 if fixed else 303)
     assert half.exists() == fixed  # of a run that failed nothing may be taken up with other columns
-    assert ("Copy the data into a new project" in quiet.page(project)) == fixed
+    assert ("copy its data into a new project" in quiet.page(project)) == fixed
 
 
 def test_locked_data_can_be_copied_and_changed(quiet: Quiet) -> None:
@@ -188,14 +188,14 @@ def test_a_role_that_the_values_cannot_play_is_said_at_once_with_a_button_that_c
     }
     content = {"kind": "history", "columns": [{"name": name} | about for name, about in columns.items()]}
     assert [(p.column, p.message) for p in problems_of(content)] == [
-        ("b", "its values are names, codes, and “The price of one” needs whole numbers or decimal numbers"),
-        ("c", "its values are whole numbers, and “The day” needs days or days with times"),
+        ("b", "the values are text, but “Price” needs whole numbers or decimal numbers"),
+        ("c", "the values are whole numbers, but “Date” needs dates or dates with times"),
     ]
     project = quiet.upload(SHOP)
     fields = quiet.form(project) | {"role-5": "other", "type-3": "text"}
     refused = quiet.post(project, "columns", **fields)
     assert refused.status_code == 422
-    assert "and “The price of one” needs whole numbers or decimal numbers" in html.unescape(refused.text)
+    assert "but “Price” needs whole numbers or decimal numbers" in html.unescape(refused.text)
     assert '<button name="convert-3" value="decimal">Read them as decimal numbers' in refused.text
     assert quiet.post(project, "columns", **fields | {"convert-3": "decimal"}).status_code == 303
     assert str(quiet.studio.schema(project)["price"].type) == "decimal"

@@ -90,7 +90,7 @@ class TestByHand:
         assert {m["name"] for m in result["measures"]} == {"cell-error", "classes"}
         assert [a["attack"] for a in result["facts"]["tried"]] == ["unique-rows"]
         verdict = result["verdict"]
-        told = {"verdict", "reason", "sentence", "remarks", "assumed_unknown", "kept", "rule", "evidence"}
+        told = {"verdict", "reason", "sentence", "remarks", "assumed_unknown", "kept_identifiers", "rule", "evidence"}
         assert set(verdict) == told | {"guarantee", "inferred"}
         assert verdict["rule"]["name"] == client.get(f"/api/v1/projects/{project}").json()["rule"] == "partner"
         on_map = client.get(f"/api/v1/projects/{project}/map").json()

@@ -67,7 +67,7 @@ def job(state: State) -> Job:
     [
         ([], [], "Nothing was protected yet"),
         ([job(State.RUNNING)], [], "1 run is under way"),
-        ([job(State.FAILED)], [], "No run came to its end"),
+        ([job(State.FAILED)], [], "No run finished"),
         (
             [job(State.DONE)] * 2,
             [

@@ -108,7 +108,7 @@ def test_explore_goes_on_with_a_stopped_sweep(project: Path, noren: Command, wor
     more = ("--measures", ",".join(MEASURES), "--cache", project, "--workers", 1, "--json")
     answer = noren("explore", project / "data.parquet", "--schema", project / "schema.toml", *words, *more)
     assert answer.code == 0, answer.err
-    assert (answer.json["kept"], answer.json["computed"]) == (PIECES, PIECES)
+    assert (answer.json["cached"], answer.json["computed"]) == (PIECES, PIECES)
     worked.clear()
     do(project, order(project, 4), "k" * 12)  # and the studio with what explore did
     assert worked == []

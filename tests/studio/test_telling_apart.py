@@ -21,7 +21,7 @@ def test_columns_that_tell_people_apart_are_shown_on_request(quiet: Quiet) -> No
     people = sample_people(4_000, seed=1)
     plain = shown(quiet, project, "")
     assert "Which columns identify people" in plain
-    assert "distinction</th>" not in plain
+    assert "Distinction</th>" not in plain
     text = shown(quiet, project, "?apart=yes&people=300000000")
     best = noren.identifiers(people).sets[-5]
     assert " + ".join(best.columns) in text
@@ -32,7 +32,7 @@ def test_columns_that_tell_people_apart_are_shown_on_request(quiet: Quiet) -> No
 
 def test_a_population_that_cannot_be_is_told(quiet: Quiet) -> None:
     project = add_project(quiet.studio, name="people", sample="people").id
-    assert "is no number of people; write it like" in shown(quiet, project, "?apart=yes&people=many")
+    assert "is not a number of people; write it like" in shown(quiet, project, "?apart=yes&people=many")
     assert "is smaller than the table" in shown(quiet, project, "?apart=yes&people=7")
 
 

@@ -121,8 +121,8 @@ def test_an_open_tab_of_a_revoked_user_gets_one_clear_line(staffed: Staffed) -> 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"role": "reader"}, "a steward changed your role; log in again"),
-        ({"password": "another password"}, "your password was changed; log in again with the new one"),
+        ({"role": "reader"}, "your role or password was changed; log in again"),
+        ({"password": "another password"}, "your role or password was changed; log in again"),
     ],
 )
 def test_who_is_changed_logs_in_again(staffed: Staffed, change: dict[str, str], line: str) -> None:
@@ -170,7 +170,7 @@ def test_a_stream_of_events_ends_with_the_session(staffed: Staffed) -> None:
 def test_who_logs_out_is_out(staffed: Staffed) -> None:
     cora = staffed.hire()["cora"]
     assert cora.post("/logout").status_code == 303
-    assert told(cora.get("/api/v1/session")) == "log in first"
+    assert told(cora.get("/api/v1/session")) == "you are not logged in; log in first"
 
 
 def test_pages_of_stewards(staffed: Staffed) -> None:

@@ -37,13 +37,13 @@ def test_from_a_file_to_the_public_part(server: InProcess, client: Program, brow
         with another_page(page):
             page.get_by_role("link", name="Protect", exact=True).last.click()
 
-        page.get_by_role("link", name="Choose generalize-by-count").click()
-        k = page.get_by_label("How many look alike (k)")
+        page.get_by_role("link", name="Choose: generalize-by-count").click()
+        k = page.get_by_label("Minimum size of a group (k)")
         k.fill("1")
-        page.get_by_text("k=1 protects nobody").wait_for()
+        page.get_by_text("k = 1 is out of range").wait_for()
         k.fill("3")
         page.get_by_text("at least 3 of 3 customers").wait_for()
-        page.get_by_text("protects nobody").wait_for(state="detached")
+        page.get_by_text("is out of range").wait_for(state="detached")
         with server.holding():
             page.get_by_role("button", name="Protect", exact=True).click()
             page.wait_for_url("**/runs/*")

@@ -1,10 +1,10 @@
-"""Publishing is an act: who handed out which release to whom, until when, and how it was judged on that day.
+"""Approvals and publications: who released what to whom, until when, and its verdict on that day.
 
 Approvals, refusals and publications are entries of the trail and nothing else, so none can be changed unseen. An
 approval is of one release as it is: its digest, its rule and its verdict. Where the run was taken up again or removed,
 its rows differ or its verdict is a different one now, the approval is void.
 
-With four eyes, a public part leaves only when somebody else than its makers approved it.
+With four-eyes approval, a public part can be downloaded only after someone other than its makers approved it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CHANGES = ("resumed", "removed")
 
 @dataclass(frozen=True)
 class ApprovableRelease:
-    """A release that can be handed out: that of a run, or one of the ledger.
+    """A release that can be approved and shared: of a run, or of the ledger.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class _Judged:
 
 @dataclass(frozen=True)
 class ReviewDecision(_Judged):
-    """The last word of a reviewer on a release; ``void`` says why an approval counts no more."""
+    """The latest decision of a reviewer on a release; ``void`` says why an approval no longer counts."""
 
     decision: str
     who: str
@@ -95,7 +95,7 @@ class ReviewDecision(_Judged):
 
 @dataclass(frozen=True)
 class Publication(_Judged):
-    """That a release was handed out."""
+    """The record that a release was shared."""
 
     what: str
     label: str
@@ -126,7 +126,7 @@ class Publication(_Judged):
         return super().as_dict() | {"over": self.is_over}
 
 
-# --- what can be handed out ----------------------------------------------------------------------------------
+# --- releases that can be shared -------------------------------------------------------------------------------
 
 
 def release_of_run(studio: Studio, job: str) -> ApprovableRelease:
@@ -160,7 +160,7 @@ def ledger_as_dict(studio: Studio, project: str) -> dict[str, Any]:
     """Return the ledger of a project as plain data."""
     book = ledger_of(studio, project)
     records = [record.as_dict() for record in publications(studio, project)]
-    more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "handed_out": records}
+    more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "publications": records}
     return book.as_dict() | more
 
 
@@ -183,7 +183,7 @@ def makers_of(studio: Studio, release: ApprovableRelease) -> frozenset[str]:
 
 
 def digest_of_files(release: ApprovableRelease) -> str:
-    """Return the digest of the public rows for a page; reckoned again when the files change."""
+    """Return the digest of the public rows; it is computed again when the files change."""
     path = release.folder / "public.parquet"
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     return _cached_digest(release.folder, tuple((f.name, (s := f.stat()).st_mtime_ns, s.st_size) for f in files))
@@ -246,9 +246,9 @@ def _noted(studio: Studio, release: ApprovableRelease, kind: str, **more: Any) -
 
 
 def require_approval(studio: Studio, release: ApprovableRelease, by: StudioIdentity | None = None) -> str | None:
-    """Return who approved a release, where four eyes are asked for; raise where nobody did who may.
+    """Return who approved a release if four-eyes approval is required; raise an error if nobody did.
 
-    Where it is not known who made it, whoever hands it out (``by``) is one pair of eyes.
+    If its makers are unknown, the person who shares it (``by``) cannot be the one who approved it.
     """
     if not studio.settings.four_eyes:
         return None
@@ -279,7 +279,7 @@ def publish(
     until: str | None = None,
     despite: bool = False,
 ) -> Publication:
-    """Record that a release is handed out.
+    """Record that a release is shared.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def publish(
     until
         The last day on which the recipient may use it (``2027-03-31``).
     despite
-        That whoever hands it out does so although the rule does not call it safe.
+        Share it although it does not meet the rule.
     """
     if not who.may(UserRole.STEWARD):
         raise ForbiddenError(role_missing(who, UserRole.STEWARD))
@@ -312,7 +312,7 @@ def publish(
 
 
 def publications(studio: Studio, project: str) -> list[Publication]:
-    """Return what was handed out of a project, the newest first."""
+    """Return the publications of a project, the newest first."""
     entries: Sequence[LogEntry] = studio.store.trail.entries(project=project, kinds=("published",))
     return [_publication(entry) for entry in reversed(entries)]
 
@@ -328,13 +328,13 @@ def require_audit(*, audited: bool) -> None:
         raise ConflictError(say("unaudited"))
 
 
-# --- what is kept of a verdict -------------------------------------------------------------------------------
+# --- the stored verdict --------------------------------------------------------------------------------------
 
 
 def _judged(release: ApprovableRelease) -> dict[str, Any]:
     """Return the verdict of this day: its words in every language and the numbers it was made of.
 
-    Which of an attack's answers are right is left out: it would help whoever attacks again.
+    Which of an attack's answers are right is left out: it would help an attacker.
     """
     facts = release.verdict.facts.model_dump(mode="json", exclude={"tried", "inferred"})
     sentences = in_every_language(lambda: release.verdict.sentence)
@@ -344,5 +344,5 @@ def _judged(release: ApprovableRelease) -> dict[str, Any]:
 def _text(typed: str) -> str:
     text = " ".join(typed.split())
     if not text or not text.isprintable() or len(text) > _LONGEST:
-        raise ParameterError(say("too_long", most=_LONGEST))
+        raise ParameterError(say("text", most=_LONGEST))
     return text

@@ -142,13 +142,13 @@ def script_texts(studio: Studio, job: str) -> dict[str, str]:
     project = studio.project(run.project)
     lines = [
         _(
-            "These scripts make the release of “{project}” again, attack it and measure it."
+            "These scripts make the release of “{project}” again, attack it and measure it: reproduce.sh on the "
             "command line, reproduce.py in Python. Set SEED to the seed of the release, which is in secret/run.json "
             "of the secret part and must stay secret. Put the original next to them: {file}"
         ).format(project=project.name, file=order.original),
     ]
     if made := _SAMPLES.get(project.source.get("sample", "")):
-        lines.append(_("The original is made up; this makes it: {command}").format(command=made))
+        lines.append(_("The original is synthetic; this command makes it: {command}").format(command=made))
     return texts | {"README.txt": "\n".join(lines) + "\n"}
 
 
@@ -219,7 +219,7 @@ def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv
         raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
     runs = finished.order["runs"]
     if kind == "reconstruct":
-        _must_be_approved(studio, runs[0]["id"])  # it is for handing out, as what it is made of
+        _must_be_approved(studio, runs[0]["id"])  # it is shared like the release it is made of
     words = [studio.project(finished.project).name, *([runs[0]["label"]] if len(runs) == 1 else [])]
     return Download(file_name(*words, ending=name), _MEDIA_TYPES[path.suffix], _read(path))
 

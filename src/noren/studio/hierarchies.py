@@ -1,4 +1,4 @@
-"""The hierarchies of a project and its groups of values: made, kept, shown and built."""
+"""Hierarchies of a project's columns, and categories of its items: building, saving, describing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _one_at_a_time = threading.Lock()
 
 @dataclass(frozen=True)
 class BuilderRequest:
-    """A builder in words: its name, what it needs, the label of values it has no place for."""
+    """A request to build a hierarchy: the builder, its parameters, the label of all other values."""
 
     by: str
     text: str = ""
@@ -55,7 +55,7 @@ class BuilderRequest:
 
 
 def make_hierarchies(table: Table, project: Path) -> list[str]:
-    """Make the hierarchies of a table's quasi columns; return the columns whose own ones do not fit any more.
+    """Make the hierarchies of a table's quasi-identifiers; return the columns whose uploaded ones no longer fit.
 
     What a person uploaded, or a builder they chose, stays as long as the column is there and every value is listed.
     """
@@ -69,7 +69,7 @@ def make_hierarchies(table: Table, project: Path) -> list[str]:
         making = None
         if about is not None and about["made"] != "default" and about["file"]:
             with contextlib.suppress(NorenError):  # what a person gave, where it still fits
-                request = BuilderRequest(**about["asked"]) if about["asked"] else None
+                request = BuilderRequest(**about["request"]) if about["request"] else None
                 making = _making(request or read_hierarchy(folder / about["file"], column.name), values)
                 lost.remove(column.name)
         facts.append(_written(making or _making(None, values, check=False), values, table.schema, folder))
@@ -90,7 +90,7 @@ def keep_hierarchy(
     *,
     keep: bool = True,
 ) -> dict[str, Any]:
-    """Keep what a person gave for a column: a hierarchy, a builder, or nothing for the first one again.
+    """Save a hierarchy for a column: an uploaded one, what a builder makes, or the default again.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ _Making = tuple[Hierarchy | None, dict[str, Any]]
 
 
 def _making(source: Hierarchy | BuilderRequest | None, values: ColumnValues, *, check: bool = True) -> _Making:
-    """Return the hierarchy of a column: what is given, what a builder makes of it, or the first one.
+    """Return the hierarchy of a column: the one given, what a builder makes, or the default.
 
     With ``check``, stop at values that it does not list, as the methods would.
     """
@@ -152,7 +152,7 @@ def _making(source: Hierarchy | BuilderRequest | None, values: ColumnValues, *, 
     return hierarchy, {
         "name": name,
         "made": made,
-        "asked": asdict(source) if isinstance(source, BuilderRequest) else None,
+        "request": asdict(source) if isinstance(source, BuilderRequest) else None,
         "widths": list(builder.parameters) if isinstance(builder, Widths) else None,
         "file": None,
         "reason": reason,
@@ -212,7 +212,7 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
     """
     linking = [column.name for column in schema.with_role(Role.QUASI)] if schema.kind == Kind.TABLE else []
     if not linking:
-        raise ParameterError(say("none_linking"))
+        raise ParameterError(say("not_linking"))
     table = _table(project, schema, linking)
     with tempfile.TemporaryDirectory(dir=project) as place:
         paths = []
@@ -233,7 +233,7 @@ def set_hierarchies(project: Path, schema: Schema, files: Sequence[tuple[str, by
 def build_hierarchy(
     project: Path, schema: Schema, column: str, request: BuilderRequest | None, *, keep: bool
 ) -> dict[str, Any]:
-    """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
+    """Build a column's hierarchy, or restore the default; without ``keep`` it is only a preview."""
     linking = _linking_column(schema, column)
     builder = None if request is None else builder_of(request.by, request.text, request.other)
     others = builder.parameters if isinstance(builder, FromColumn) else ()  # columns that the builder reads, too

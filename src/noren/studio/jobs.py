@@ -224,7 +224,7 @@ class JobRunner:
         return code, report
 
     def _line_handler(self, job: Job, report: Line) -> Callable[[Line], None]:
-        """Return what takes in a worker's lines: how far it is is shown and kept, the rest is added to ``told``."""
+        """Return a handler of a worker's lines: progress is stored, everything else is added to ``report``."""
         saved, live = 0.0, JobProgress(State.RUNNING, 0.0, "", None)
 
         def handle(line: Line) -> None:

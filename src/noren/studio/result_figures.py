@@ -1,7 +1,7 @@
 """The numbers of a page: each with its name, its unit, which way is better, and one plain sentence.
 
 Made from a :class:`~noren.reports.run_view.RunView` when a page is shown; names and sentences are in
-``page_numbers.toml``.
+``result_figures.toml``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from noren.reports.run_view import MeasureView, RunView
 from noren.tables import Texts
 
 say = Texts(__name__)
-
-
 _IN_GLOSSARY = ("prosecutor", "journalist", "marketer")
 """Figures that the glossary explains."""
 

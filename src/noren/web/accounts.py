@@ -170,7 +170,7 @@ class Accounts(Generic[_Kind]):
         return account
 
     def change_password(self, account: _Kind, password: str) -> None:
-        """Set another password; whoever was logged in by the old one is so no longer."""
+        """Change the password of an account; its open sessions end."""
         password_hash = hashed(password)
         with self.changing() as database:
             self.change(database, account, "password", password_hash=password_hash)
@@ -257,7 +257,7 @@ class Tokens(Generic[_Kind]):
     def make(self, account: str, name: str, scopes: Collection[str]) -> tuple[Token, str]:
         """Return a new token and its text, which nobody can be told again."""
         if not scopes or not {*scopes} <= {*self._scopes}:
-            raise ParameterError(_("choose one of {names}").format(names=", ".join(self._scopes)))
+            raise ParameterError(_("use one of {names}").format(names=", ".join(self._scopes)))
         text = _TOKEN + "".join(secrets.choice(_LETTERS) for _ in range(40))
         token = Token(new_id(), account, name[:LONGEST_NAME], frozenset(scopes), now(), None, None)
         values = token.__dict__ | {"scopes": " ".join(sorted(scopes)), "digest": digest_of(text)}

@@ -21,7 +21,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-_Parameters = ParamSpec("_Given")
+_Parameters = ParamSpec("_Parameters")
 _Made = TypeVar("_Made")
 _models: dict[tuple[str, str], Any] = {}
 """The bodies of actions, by module and name: several actions may have the same one."""
@@ -29,7 +29,7 @@ _models: dict[tuple[str, str], Any] = {}
 
 @dataclass(frozen=True)
 class ActionParameter:
-    """What is asked for in a parameter: ``Annotated[str, Asked(…)]``.
+    """The rules of a parameter that a user fills in: ``Annotated[str, ActionParameter(…)]``.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Action(Generic[_Parameters, _Made]):
 
     @cached_property
     def inputs(self) -> Mapping[str, tuple[Any, ActionParameter, Any]]:
-        """What a person says: the type, what is known of it, and the default (``...`` where it must be said)."""
+        """The parameters that a user fills in: type, rules and default (``...`` if required)."""
         # of keyword parameters alone: what the others are annotated with may be imported for type checkers only
         texts = SimpleNamespace(__annotations__={name: item.annotation for name, item in self.parameters.items()})
         kinds = get_type_hints(texts, self.function.__globals__, self.names(), include_extras=True)
@@ -180,10 +180,10 @@ def add_route(
                 fields[name] = (known.model or kind, Field(**default_rule, **known.rules))
             config = ConfigDict(extra="forbid")
             _models[key] = create_model(act.body, __config__=config, __doc__=act.body_text, **fields)
-        types["asked"] = _models[key]
+        types["payload"] = _models[key]
 
     def handle(**arguments: Any) -> Any:
-        body = arguments.pop("asked", None)
+        body = arguments.pop("payload", None)
         plain = {} if body is None else body.model_dump(include={n for n in in_body if act.inputs[n][1].model})
         made = run(**arguments, **{name: plain.get(name, getattr(body, name)) for name in in_body})
         return Response(status_code=act.status) if made is None and answer is None else made

@@ -1,4 +1,4 @@
-"""What every page of every server has: the rail, the bar at the top, the words around the content; the charts' script.
+"""The frame of all pages: navigation, header, template environment, static files; the script of the charts.
 
 A server makes one :class:`Frame` of its own templates and static files; those of this room stand behind them. Its
 ``base.html.jinja`` extends ``frame.html.jinja`` and fills what differs: the bar's title, the ways beside it, the foot.
@@ -138,7 +138,7 @@ class Frame:
 
     @cached_property
     def surroundings(self) -> Environment:
-        """Where templates are found, and what they may call."""
+        """The template environment: loaders and global functions."""
         environment = surroundings(self.package, "jinja2.ext.do")
         environment.loader = ChoiceLoader([PackageLoader(room) for room in self._rooms])
         environment.globals |= {
@@ -165,7 +165,7 @@ def as_json(content: Any) -> Markup:
 
 
 def common_words() -> dict[str, str]:
-    """Return what scripts say on any page."""
+    """Return the texts that scripts use on every page."""
     return {
         "no_answer": _("The server does not answer."),
         "gone": _("there is no such project, run or file; it may have been removed"),
@@ -255,7 +255,7 @@ def stage_rows(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
     >>> kept = {"step": {"en": "jaccard"}, "stages": 2, "done": 5, "tasks": 6, "rows": 100, "bytes": 8500}
     >>> stage_rows([kept | {"seconds": 2.5, "over": False}])
-    [['◐\\xa0jaccard (2 stages)', '5 of 6', '100 rows, 8.5 kB', '2.5']]
+    [['◐\\xa0jaccard (2 stages)', '5 / 6', '100 rows, 8.5 kB', '2.5']]
     """
     lines = []
     for step in steps:

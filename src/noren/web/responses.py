@@ -37,7 +37,7 @@ class Page(Protocol):
 
 
 def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ...] = ()) -> None:
-    """Have an application answer every error: in its own words where it has some, without a word of ours otherwise.
+    """Register handlers that answer every error of an application with a message, without internal details.
 
     ``not_there`` are errors of its own that mean that there is no such page.
     """

@@ -15,12 +15,12 @@ from noren.web.actions import ActionParameter
 
 
 def parameter(*, model: Any = None, **rules: Any) -> ActionParameter:
-    """Say that a parameter is asked for, and by which rules (:class:`~noren.web.actions.ActionParameter`)."""
+    """Return the rules of a parameter that a user fills in (:class:`~noren.web.actions.ActionParameter`)."""
     return ActionParameter(rules=rules, model=model)
 
 
 def body(name: str) -> dict[str, Any]:
-    """Return what an action says of the body of its requests: its name, and what it is for (``acts.toml``)."""
+    """Return the name and the description of an action's request body (``actions.toml``)."""
     return {"body": name, "body_text": table_of(__name__)[name]}
 
 

@@ -55,7 +55,7 @@ def add_project(
     if sample is not None and dataset is not None:
         raise ParameterError(_("choose a sample or a data set, not both"))
     if sample is not None and sample not in SAMPLES:
-        raise ParameterError(_("choose one of {names}").format(names=", ".join(SAMPLES)), value=sample)
+        raise ParameterError(_("use one of {names}").format(names=", ".join(SAMPLES)), value=sample)
     if dataset is not None:
         catalog.find(dataset)
     source = {"sample": sample} if sample else {"dataset": dataset} if dataset else {}
@@ -138,7 +138,7 @@ def remove_project(studio: Studio, *, project: Ident) -> None:
 def _project_name(name: str) -> str:
     name = " ".join(name.split())[:_LONGEST_NAME]
     if not name or not name.isprintable():
-        raise ParameterError(_("a project needs a name").format(most=_LONGEST_NAME))
+        raise ParameterError(_("a name or reason needs 1 to {most} characters; change it").format(most=_LONGEST_NAME))
     return name
 
 
@@ -262,7 +262,7 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
 
 @action(UserRole.STEWARD, "DELETE /projects/{project}/categories", status=204)
 def remove_categories(studio: Studio, *, project: Ident) -> None:
-    """Speak of items again, not of categories."""
+    """Remove the categories of items."""
     studio.ready_project(project)
     forget_categories(studio.folders.project(project))
 

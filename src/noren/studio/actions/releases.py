@@ -1,4 +1,4 @@
-"""What is done with releases: approve, refuse and hand out; take the secret part; the ledger of a project."""
+"""What is done with releases: approve, refuse and share; download the secret part; the ledger of a project."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def download_secret_part(
         parameter(model=Literal[True], description="I keep this file to myself: it tells who is behind each pseudonym"),
     ],
 ) -> exports.Download:
-    """Return the secret part: who is behind each pseudonym, where each row came from, and the seed. Keep it."""
+    """Return the secret part: who is behind each pseudonym, where each row came from, and the seed."""
     if not confirmed:
         raise ConflictError(_("confirm first: anyone who has the secret part can undo the protection"))
     run = studio.finished(job)
@@ -58,7 +58,7 @@ def start_reconstruction(studio: Studio, *, job: Ident) -> Job:
     return studio.submit(run.project, "reconstruct", run.label, {"runs": [{"id": run.id, "label": run.label}]})
 
 
-# --- approving and handing out ---------------------------------------------------------------------------------------
+# --- approving and sharing --------------------------------------------------------------------------------------------
 
 Number = Annotated[int, parameter(ge=1, le=10**6)]
 Reason = Annotated[str, parameter(min_length=1, max_length=500)]
@@ -67,7 +67,7 @@ To = Annotated[
     parameter(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"]),
 ]
 Until = Annotated[str | None, parameter(max_length=10, examples=["2027-03-31"])]
-Despite = Annotated[bool, parameter(description="hand it out although the rule does not call it safe")]
+Despite = Annotated[bool, parameter(description="share it although it does not meet the rule")]
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
 
 
@@ -87,7 +87,7 @@ def refuse_run(studio: Studio, *, who: StudioIdentity, job: Ident, reason: Reaso
 def publish_run(
     studio: Studio, *, who: StudioIdentity, job: Ident, to: To, until: Until = None, despite: Despite = False
 ) -> Publication:
-    """Record that the release of a run is handed out."""
+    """Record that the release of a run is shared."""
     return approvals.publish(studio, release_of_run(studio, job), who, to=to, until=until, despite=despite)
 
 
@@ -116,7 +116,7 @@ def publish_release(
     until: Until = None,
     despite: Despite = False,
 ) -> Publication:
-    """Record that a release of the ledger is handed out."""
+    """Record that a release of the ledger is shared."""
     release = ledger_release(studio, project, number)
     return approvals.publish(studio, release, who, to=to, until=until, despite=despite)
 
@@ -149,7 +149,7 @@ def make_ledger(
     """Make the empty ledger of a project."""
     owner = studio.ready_project(project)
     if owner.facts["kind"] != Kind.HISTORY:
-        raise ParameterError(_("a ledger keeps purchase histories; give a purchase history"))
+        raise ParameterError(_("a ledger is for purchase histories; use a purchase history"))
     if studio.folders.ledger(project).exists():
         raise ConflictError(_("this project has a ledger already"))
     # unless somebody says otherwise, a period is protected by noise and fresh names
@@ -188,7 +188,7 @@ def _start_period(studio: Studio, project: str, act: Literal["weigh", "add"], pe
     if not to_come:
         raise ConflictError(_("every period of the data was released"))
     if period is not None and period not in to_come:
-        raise ParameterError(_("choose one of {names}").format(names=", ".join(to_come)), value=period)
+        raise ParameterError(_("use one of {names}").format(names=", ".join(to_come)), value=period)
     if studio.store.jobs(project, kind="ledger", states=(State.WAITING, State.RUNNING)):
         raise ConflictError(_("the ledger is at work; wait until it is done"))
     order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}

@@ -174,7 +174,7 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
 def start_search(
     studio: Studio, *, project: Ident, rule: Annotated[str, parameter(model=Literal[FOR_WHOM])]
 ) -> list[Job]:
-    """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it.
+    """Judge the project by the rule of the recipient, and try a few sensible settings by it.
 
     None are run twice.
     """

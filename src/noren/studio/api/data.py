@@ -184,7 +184,7 @@ class LevelOut(BaseModel):
 
 
 class BuilderRequestOut(BaseModel):
-    """The builder that made a hierarchy, in words."""
+    """The builder that made a hierarchy, and its parameters."""
 
     by: str
     text: str
@@ -226,7 +226,7 @@ class BuilderOut(BaseModel):
 
 
 class FileOut(BaseModel):
-    """What became of a file: the column it was kept for, or why it was not; ``total`` counts all problems."""
+    """The result of uploading a file: its column, or its problems; ``total`` counts all problems."""
 
     name: str
     column: str | None

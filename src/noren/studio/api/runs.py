@@ -99,7 +99,7 @@ async def watch_job(job: Ident, request: Request, studio: TheStudio) -> Streamin
 
 
 _Event = tuple[str, bool] | None
-"""What there is to tell, and whether it is the last; nothing where it is gone."""
+"""The text of an event and whether it is the last; None if the job is gone."""
 
 
 def _job_event(job: str, studio: Studio) -> _Event:
@@ -175,7 +175,7 @@ def sent(download: exports.Download) -> StreamingResponse:
     **streamed("a ZIP archive: public.parquet, statement.json and, where asked for, public.csv", _ZIP),
 )
 def download_public_part(job: Ident, studio: TheStudio, form: Annotated[exports.Form, Query()] = "parquet") -> Response:
-    """Return the public part of a release and its statement, and nothing else: this can be handed out."""
+    """Return the public part of a release and its statement, and nothing else: this can be released."""
     return sent(exports.public_part(studio, job, form))
 
 
@@ -216,7 +216,7 @@ def download_reconstruction(
     return sent(exports.written_file(studio, job, "reconstruct", form))
 
 
-approval_router = APIRouter(tags=["handing out"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
+approval_router = APIRouter(tags=["sharing"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 
 class DecisionOut(BaseModel):
@@ -232,7 +232,7 @@ class DecisionOut(BaseModel):
 
 
 class PublicationOut(BaseModel):
-    """That a release was handed out, with how it was judged on that day."""
+    """The record that a release was shared, with its verdict on that day."""
 
     what: str = Field(description="the run, or ledger-N for a release of the ledger")
     label: str
@@ -269,7 +269,7 @@ add_action(approval_router, release_acts.publish_run, PublicationOut, _as_dict)
 
 @approval_router.get("/projects/{project}/publications", response_model=list[PublicationOut])
 def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]:
-    """Return what was handed out of a project, the newest first."""
+    """Return the publications of a project, the newest first."""
     studio.project(project)
     return [record.as_dict() for record in approvals.publications(studio, project)]
 

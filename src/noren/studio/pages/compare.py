@@ -85,10 +85,10 @@ def sweep(visit: OfReady, typed: Typed) -> Response:
 
 @router.post("/projects/{project}/find")
 def find_release(visit: OfReady, rule: Annotated[str, Form(max_length=40)] = "") -> Response:
-    """Try a few sensible settings by the rule of whoever gets the release; Compare then says which to take."""
+    """Try a few sensible settings by the rule of the recipient; Compare then says which to take."""
     try:
         if rule not in acts.FOR_WHOM:
-            raise ParameterError(_("choose one of {names}").format(names=", ".join(acts.FOR_WHOM)))
+            raise ParameterError(_("use one of {names}").format(names=", ".join(acts.FOR_WHOM)))
         acts.start_search(visit.studio, project=visit.project.id, rule=rule)
     except NorenError as error:
         return show(visit.again(error))
@@ -106,7 +106,7 @@ def be_surer(
 
 
 def search_choices(visit: ProjectRequest) -> list[dict[str, str]]:
-    """Return for each recipient what would be tried, or why nothing can be found."""
+    """Return the search offered for each recipient, or why it is not possible."""
     recipients = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
     searches: list[dict[str, str]] = []
     for rule in acts.FOR_WHOM:
@@ -121,9 +121,9 @@ def search_choices(visit: ProjectRequest) -> list[dict[str, str]]:
             ks = ", ".join(map(str, sweep.methods[0]["parameters"]["k"]))
             sentences.append(_("Tries {methods} with k = {ks}.").format(methods=names, ks=ks))
             if sweep.measures is not None:
-                sentences.append(_("Only quick attacks and measures judge."))
+                sentences.append(_("Attacks and measures that take long are left out, and the result says which."))
         text = reduce(lambda text, more: _("{sentence} {more}").format(sentence=text, more=more), sentences)
-        searches.append({"rule": rule, "name": recipients[rule], "words": text, "wrong": wrong})
+        searches.append({"rule": rule, "name": recipients[rule], "text": text, "wrong": wrong})
     return searches
 
 
@@ -181,7 +181,7 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
     marks = {settings[i].label: "frontier" for i in releasable_points(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
     runs = {job.id: place for setting in settings for job, place in setting.runs}
-    waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
+    waiting = ngettext("{count} run is under way", "{count} runs are under way", active)
     # the map: one point for each setting, which opens its newest run
     drawn = settings_map(settings, choices, rule)
     chart: dict[str, Any] | None = None

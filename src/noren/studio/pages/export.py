@@ -1,4 +1,4 @@
-"""What leaves a studio: public part, secret part and reports; approvals and records; papers; the ledger."""
+"""Pages for sharing: public and secret part, reports, approvals, legal documents, the ledger."""
 
 from __future__ import annotations
 
@@ -84,26 +84,24 @@ def show(visit: OfRun) -> Response:
 
 
 def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> str:
-    """Return what a steward should know first; that it can be handed out only where it is proved or all was tried."""
+    """Return the headline; a release can be shared only if it is proved or all attacks were tried."""
     if verdict.reason == Reason.SENSITIVE_DISCLOSED:
-        return _("This release discloses sensitive values of people: do not share it")
+        return _("This release discloses sensitive values of people. Do not share it.")
     if verdict.reason == Reason.NOT_AUDITED:
-        return sentence(
-            approvals.say("The audit of this release failed, so its promise is unchecked: do not share it.")
-        )
+        return sentence(approvals.say("unaudited"))
     if verdict.status == VerdictStatus.BROKEN:
-        return _("Broken by the rule: do not share this release")
+        return _("This release breaks your rule. Do not share it.")
     if not verdict.status.is_safe:
-        return _("Untried: attack or measure this release before you share it")
+        return _("No attack or measure was tried. Try some before you share this release.")
     if not may_leave:
-        return sentence(_("Someone other than its maker must approve this release first."))
+        return sentence(_("someone other than its maker must approve this release first"))
     if verdict.status == VerdictStatus.PROVED:
-        return _("Proved by the rule: the public part can be released")
+        return _("This release is proved to meet your rule. The public part can be released.")
     if not every_attack:
         return _(
-            "This release withstands the attacks tried, but not all were tried: try the others before you share it"
+            "This release withstands the attacks tried, but not all were tried. Try the others before you share it."
         )
-    return _("This release withstands every attack tried: the public part can be released")
+    return _("This release withstands all known attacks. The public part can be released.")
 
 
 # --- files ---------------------------------------------------------------------------------------------------
@@ -157,7 +155,7 @@ def reconstructed_table(visit: OfRun, form: Annotated[exports.TableForm, Query()
 def _written(visit: RunRequest, kind: exports.Written, form: exports.TableForm = "csv") -> Response:
     last = exports.latest(visit.studio, visit.run, kind)
     if last is None:
-        raise NotFoundError(_("this file has not been written yet"))
+        raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
     return sent(exports.written_file(visit.studio, last.id, kind, form))
 
 
@@ -170,13 +168,13 @@ def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "
     return sent(acts.download_secret_part(visit.studio, job=visit.run.id, confirmed=True))
 
 
-# --- approving and handing out -------------------------------------------------------------------------------
+# --- approving and sharing -----------------------------------------------------------------------------------
 
 
 @router.post(_HERE + "/{act}")
 @least(UserRole.REVIEWER)
 def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
-    """Approve or refuse the release, or record that it is handed out."""
+    """Approve or refuse the release, or record that it is shared."""
     try:
         _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_form_values(act, typed))
     except NorenError as error:
@@ -219,7 +217,7 @@ def sharing_context(visit: ProjectRequest, release: ApprovableRelease, address: 
 
 
 def _form_values(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a form says for an act."""
+    """Return the arguments of an action from the fields of its form."""
     if act == "share":
         return {"to": typed.get("to", ""), "until": typed.get("until"), "despite": typed.get("despite") == "yes"}
     return {"reason": typed.get("reason", "")} if act == "refuse" else {}
@@ -247,7 +245,7 @@ def show_release(visit: OfReady, number: Number) -> Response:
 @router.post(_RELEASE + "/{act}")
 @least(UserRole.REVIEWER)
 def act_on_release(visit: OfReady, number: Number, act: Act, typed: Typed) -> Response:
-    """Approve, refuse or hand out a release of the ledger."""
+    """Approve, refuse or share a release of the ledger."""
     about = {"who": visit.who, "project": visit.project.id, "number": number}
     try:
         _ACTS[act][1](visit.studio, **about, **_form_values(act, typed))
@@ -264,7 +262,7 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
         return visit.to_page(f"runs/{run.id}")
     case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
     pack = pack_of(case, law)
-    # what the records of handing out tell: to whom it went last, and when
+    # what the publications tell: to whom it went last, and when
     records = [record for record in approvals.publications(studio, run.project) if record.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
     keys, wording = dict.fromkeys(blank.key for _document, blank in pack.fields() if blank.key), Wording()
@@ -329,15 +327,15 @@ def show_ledger(visit: OfReady) -> Response:
     chart: dict[str, Any] | None = None
     rows: list[list[str]] = []
     if curve:
-        lines = dict(curve["found"])
+        lines = dict(curve["attacks"])
         if any(value is not None for value in curve["certified"]):
-            lines[_("certified")] = curve["certified"]
+            lines[_("Certified")] = curve["certified"]
         rows = [[name, *("–" if value is None else percent(value) for value in line)] for name, line in lines.items()]
     if book and curve and curve["periods"]:
         how = {"measure": curve["measure"], "certified": curve["certified"], "proposed": weighed is not None}
-        chart = live(Curves(curve["periods"], curve["found"], book["budget"], **how).chart(titled=False))
+        chart = live(Curves(curve["periods"], curve["attacks"], book["budget"], **how).chart(titled=False))
     if not fits:
-        title = sentence(_("ledger.unfit"))
+        title = sentence(_("a ledger is for purchase histories; use a purchase history"))
     elif book is None:
         title = say("ledger.none")
     elif not book["entries"]:

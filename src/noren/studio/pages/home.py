@@ -1,4 +1,4 @@
-"""The pages beside a project: all projects; logging in and out, users, one's own password, the audit trail."""
+"""Pages outside a project: list of projects, login, users, account, audit trail."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
         matches = [match for match in matches if match.project.id == renamed]
     safe = sum(any(place.status.is_safe for place in match.places) for match in matches)
     if query.is_narrow and every:
-        title = _("title.found").format(count=len(matches), every=len(every))
+        title = _("{count} of {every} match").format(count=len(matches), every=len(every))
     elif not matches:
         title = say("title.archived" if every else "title.nothing")
     elif safe:
@@ -69,16 +69,16 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
         lines=[_line(match, studio) for match in matches[query.start :][:_PAGE]],
         query=query,
         choices={
-            "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
-            "kind": [("", _("any")), ("history", _("purchase history")), ("table", _("table"))],
-            "release": [("", _("any")), ("with", _("with a release")), ("without", _("without a release"))],
-            "archived": [("", _("not archived")), ("only", _("Archived")), ("all", _("any"))],
+            "sort": [("newest", _("Newest first")), ("used", _("Last used first")), ("name", _("By name"))],
+            "kind": [("", _("Any")), ("history", _("Purchase history")), ("table", _("table"))],
+            "release": [("", _("Any")), ("with", _("yes")), ("without", _("no"))],
+            "archived": [("", _("no")), ("only", _("yes")), ("all", _("Any"))],
         },
         searchable=query.is_narrow or len(every) > _FEW or any(project.archived for project in every),
         match_count=len(matches),
         page_size=_PAGE,
         sources=[
-            ("", _("no data yet")),
+            ("", _("No data yet")),
             *((f"sample:{name}", say(f"samples.{name}")) for name in acts.SAMPLES),
             *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
         ],
@@ -86,8 +86,8 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
         wrong="" if renamed else visit.wrong,
         renaming={"project": renamed, "name": visit.typed.get("name", ""), "wrong": visit.wrong},
         home_words={
-            "sending": _("The file is sent."),
-            "stopped": _("Sending was stopped; nothing was kept."),
+            "sending": _("Sending {name}"),
+            "stopped": _("Sending was stopped; nothing was saved."),
         },
     )
 
@@ -131,21 +131,21 @@ def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
     if sure != "yes":
         title = _question(project, len(visit.studio.store.jobs(project.id, kind="run")))
         about: dict[str, Any] = {"action": f"/projects/{project.id}/remove", "back": local_path(back)}
-        yes = _("Remove the project")
+        yes = _("Remove")
         return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=yes, **about)
     acts.remove_project(visit.studio, project=project.id)
     return RedirectResponse(local_path(back), 303)
 
 
 def _line(listed: ProjectInList, studio: Studio) -> dict[str, Any]:
-    """Return what the page tells of a project."""
+    """Return what the page shows about a project."""
     project = listed.project
     runs, reads = ([job for job in listed.jobs if job.kind == kind] for kind in ("run", "read"))
     last = job_out(studio, reads[-1]) if reads else None
     over = last is None or last.state not in ("waiting", "running")
-    kinds = {"history": _("purchase history"), "table": _("table")}
+    kinds = {"history": _("Purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
-    # the run to be proud of: by its verdict, then by the use it keeps
+    # the best run: by its verdict, then by its utility
     best = max(
         listed.places, key=lambda place: (place.status.order, -1.0 if place.use is None else place.use), default=None
     )
@@ -171,14 +171,14 @@ def _question(project: Project, runs: int) -> str:
 
 @router.get("/login")
 def show_login(visit: OfStudio) -> Response:
-    """Ask for the password; who was logged out by somebody else is told why."""
+    """Show the login form; a user whose session was ended sees the reason."""
     entrance: StudioAuthentication = visit.request.app.state.login
     about = {
         "why": "" if visit.wrong else entrance.why_out(visit.request.state.session),
         "has_users": entrance.has_users,
         "login": visit.typed.get("login", ""),
     }
-    title = _("Log in to this studio")
+    title = _("Log in")
     answer = visit.page("login.html.jinja", title=title, place="", **about)
     if visit.status == 429:
         answer.headers["Retry-After"] = "60"
@@ -188,7 +188,7 @@ def show_login(visit: OfStudio) -> Response:
 @router.post("/login")
 @least(UserRole.READER)
 async def log_in(visit: OfStudio, password: Password, login: Short = "") -> Response:
-    """Let in who knows the password; a new session, so that nobody can have prepared it."""
+    """Check the password and start a new session."""
     request, typed = visit.request, {"login": login}
     entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
@@ -257,7 +257,7 @@ def change_user(
     role: Short = "",
     password: Password = "",
 ) -> Response:
-    """Give a user another role or password, or let her in no more."""
+    """Change a user's role or password, or revoke the user."""
     try:
         if act == "revoke":
             acts.revoke_user(visit.studio, login=login)
@@ -274,7 +274,7 @@ def change_user(
 
 @router.get("/account")
 def show_account(visit: OfStudio) -> Response:
-    """Show who one is here."""
+    """Show the account of the current user."""
     who = visit.who
     if not who.is_user:
         return RedirectResponse("/users", 303)
@@ -285,7 +285,7 @@ def show_account(visit: OfStudio) -> Response:
 @router.post("/account")
 @least(UserRole.READER)
 def change_password(visit: OfStudio, old: Password = "", password: Password = "") -> Response:
-    """Set another password of one's own; every other session ends."""
+    """Change the own password; all other sessions end."""
     request, users, login = visit.request, visit.studio.store.users, visit.who.login
     entrance: StudioAuthentication = request.app.state.login
     address: str = request.state.client
@@ -307,7 +307,7 @@ def change_password(visit: OfStudio, old: Password = "", password: Password = ""
 @router.get("/trail")
 @least(UserRole.REVIEWER)
 def show_trail(visit: OfStudio, before: Annotated[int | None, Query(ge=0, le=2**31)] = None) -> Response:
-    """Show the last acts, the newest first."""
+    """Show the audit trail, the newest entries first."""
     store = visit.studio.store
     head, entries = store.trail.head(), store.trail.newest(_AT_ONCE, before)
     names = {project.id: project.name for project in store.projects()}
@@ -322,7 +322,7 @@ def show_trail(visit: OfStudio, before: Annotated[int | None, Query(ge=0, le=2**
             | {
                 "act": say(f"acts.{entry.kind}") if entry.kind in table_of(__name__)["acts"] else entry.kind,
                 "project": names.get(project := entry.body.get("project", ""), project),
-                "told": " · ".join(str(entry.body[name]) for name in _DETAILS if entry.body.get(name)),
+                "details": " · ".join(str(entry.body[name]) for name in _DETAILS if entry.body.get(name)),
             }
             for entry in entries
         ],

@@ -1,4 +1,4 @@
-"""Runs: one under way, and all of a project."""
+"""Pages of runs: the progress of one run, and the list of all runs of a project."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def show_job(visit: OfProject, job: Ident) -> Response:
         page_words={
             "over": {str(state): title for state, title in titles.items()},
             "begun": titles[State.RUNNING],
+            "stopping": _("Stopping; the best result so far is kept."),
             "lost": _("The server does not answer."),
-            "back": _("The server answers again."),
         },
         short_time=_short_time,
     )
@@ -158,14 +158,14 @@ def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Res
         query=query,
         choices={
             "sort": [(name, _(words)) for name, words in _WORDS["orders"].items()],
-            "state": [("", _("any")), *((str(state), state.words) for state in State)],
-            "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
-            "verdict": [("", _("any")), *((str(word), verdict_label(word)) for word in VerdictStatus)],
+            "state": [("", _("Any")), *((str(state), state.words) for state in State)],
+            "method": [("", _("Any")), *((name, name) for name in methods_of(jobs))],
+            "verdict": [("", _("Any")), *((str(word), verdict_label(word)) for word in VerdictStatus)],
         },
         page_size=_PAGE,
         match_count=len(matches),
         total=len(jobs),
-        page_words={"left": _("about {time} left")},
+        page_words={"left": _("Time left, about")},
     )
 
 
@@ -177,7 +177,7 @@ def _finding(jobs: Sequence[Job], places: Sequence[RiskUtilityPoint]) -> str:
     if places:
         return finding(places)
     if not under_way:
-        return _("No run came to its end")
+        return _("No run finished")
     return ngettext("{count} run is under way", "{count} runs are under way", under_way).format(count=under_way)
 
 

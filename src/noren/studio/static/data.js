@@ -11,7 +11,7 @@ function wayIn(drop) {
   const input = drop.querySelector("#file");
   const asking = drop.querySelector(".drop-ask");
   const going = drop.querySelector(".drop-progress");
-  const said = drop.querySelector(".drop-said");
+  const said = drop.querySelector(".drop-status");
   const bar = going.querySelector("progress");
   const share = drop.querySelector(".drop-share");
   const wrong = drop.querySelector(".drop-error");

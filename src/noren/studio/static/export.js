@@ -6,6 +6,6 @@ const form = document.getElementById("secret-form");
 
 form?.addEventListener("submit", () => {
   setTimeout(() => form.reset());
-  const said = form.dataset.said;
-  if (said) announce(said);
+  const text = form.dataset.announce;
+  if (text) announce(text);
 });

@@ -178,7 +178,7 @@ function line(kind, words, of = "") {
 /** Send files together and list what became of each. */
 export function manyFiles(form) {
   const input = form.querySelector("input[type=file]");
-  const place = form.querySelector(".many-said");
+  const place = form.querySelector(".many-answers");
   const words = JSON.parse(form.dataset.words);
 
   input.addEventListener("change", async () => {
@@ -190,13 +190,13 @@ export function manyFiles(form) {
       if (large) throw new Error(`${large.name}: ${words.large}`);
       const sent = await Promise.all(files.map(async (file) => ({ name: file.name.slice(-300), content: await inBase64(file) })));
       const told = await send("POST", form.dataset.address, { files: sent });
-      if (told.every((one) => one.kept)) {
+      if (told.every((one) => one.accepted)) {
         location.hash = "hierarchies";
         location.reload();
         return;
       }
       place.append(...told.flatMap((one) => answerOf(one, words)));
-      if (told.some((one) => one.kept)) {
+      if (told.some((one) => one.accepted)) {
         const again = line("button", words.again);
         again.type = "button";
         again.addEventListener("click", () => {
@@ -214,8 +214,8 @@ export function manyFiles(form) {
 }
 
 function answerOf(one, words) {
-  const said = (one.kept ? words.kept : words.refused).replace("{file}", one.name).replace("{column}", one.column ?? "");
-  const title = line("p", said, one.kept ? "useful" : "wrong");
+  const said = (one.accepted ? words.accepted : words.refused).replace("{file}", one.name).replace("{column}", one.column ?? "");
+  const title = line("p", said, one.accepted ? "useful" : "wrong");
   const list = document.createElement("ul");
   for (const problem of [...one.problems, ...one.notes]) list.append(line("li", problem));
   if (one.total > one.problems.length) list.append(line("li", words.more.replace("{count}", one.total - one.problems.length)));

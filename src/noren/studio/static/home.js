@@ -22,10 +22,10 @@ function choose(file) {
   if (!file) return;
   chosen = file;
   if (!name.value.trim()) name.value = file.name.replace(/\.[^.]+$/, "").slice(0, 120);
-  document.getElementById("drop-words").textContent = words.chosen.replace("{name}", file.name);
+  document.getElementById("drop-words").textContent = file.name;
   source.disabled = true;
   showError(wrong, null);
-  announce(words.chosen.replace("{name}", file.name));
+  announce(file.name);
 }
 
 function told(done) {
@@ -43,7 +43,7 @@ async function begin() {
     told(0);
     sending.hidden = false;
     stop.focus();
-    announce(words.sending);
+    announce(words.sending.replace("{name}", chosen.name));
     const address = `/api/v1/projects/${project.id}/file?name=${encodeURIComponent(chosen.name)}`;
     const job = await upload(address, chosen, told, stopped.signal);
     if (job) location.assign(`/projects/${project.id}/data`);

@@ -107,7 +107,7 @@ function showPlan(box, plan) {
       return made;
     }),
   );
-  box.querySelector(".note").textContent = plan.said;
+  box.querySelector(".note").textContent = plan.summary;
   offerK(table);
 }
 

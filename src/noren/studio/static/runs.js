@@ -100,10 +100,7 @@ function follow(box) {
     },
     gone: () => location.reload(),
     lost: () => (news.textContent = words.lost),
-    back() {
-      news.textContent = "";
-      announce(words.back);
-    },
+    back: () => (news.textContent = ""),
   });
 
   async function act(event, name) {
@@ -145,7 +142,7 @@ function followAll(box) {
         bar.value = job.done;
         row.querySelector('[data-part="share"]').textContent = `${Math.floor(job.done * 100)}%`;
         row.querySelector('[data-part="words"]').textContent = job.words;
-        const left = job.left === null ? "" : words.left.replace("{time}", short(job.left));
+        const left = job.left === null ? "" : `${words.left} ${short(job.left)}`;
         row.querySelector('[data-part="left"]').textContent = left;
       }
       if (moved) renew(box, stop);

@@ -1,8 +1,8 @@
 """Protect, attack, measure; everything a page shows of it, as numbers and facts; and what is written of runs.
 
 Nothing finished is lost. The release is kept before anybody attacks it, each guess and each score as soon as it is
-there. An attack or a measure that fails is told with its reason, and the others go on; a run that is taken up again
-does what is missing alone. A release whose audit could not be done is kept, but it says so and is not handed out.
+there. A failed attack or measure is reported with its reason, and the others go on; a resumed run
+does only what is missing. A release whose audit failed is stored and marked, and cannot be shared.
 
 The project's folder is a cache of ``noren explore`` as well: what a sweep did with the same seed is taken from there,
 and what a run does is there for the next sweep.
@@ -65,7 +65,7 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
             attacked=(attacked - released) / (measured - released),
             progress=part_of(progress, released, measured),
         )
-    progress(measured, _("preparing what the pages show"))
+    progress(measured, _("preparing"))
     summary = {"failed": results.failed, "audited": results.audited, "engines": results.engines}
     view: dict[str, Any] = run_view(original, results.outcome(release)).model_dump(mode="json") | summary
     write_json(folder / "result.json", view)
@@ -177,7 +177,7 @@ def curve_of(book: Ledger, proposal: Proposal | None = None) -> dict[str, Any]:
     return {
         "periods": periods,
         "measure": measure,
-        "found": curves,
+        "attacks": curves,
         "certified": certified,
         "mm": book.curves(proposal)[1],
     }

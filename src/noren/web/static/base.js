@@ -81,7 +81,7 @@ export function upload(url, file, progress = () => {}, signal = undefined) {
 
 /** Tell people who listen to the page what happened. */
 export function announce(text) {
-  const region = document.getElementById("said");
+  const region = document.getElementById("live");
   if (!region) return;
   region.textContent = "";
   setTimeout(() => (region.textContent = text), 30);
