@@ -125,9 +125,9 @@ def test_a_clock_that_goes_back_stands_still(cup: Cup) -> None:
 
 
 def test_one_person_one_team(cup: Cup) -> None:
-    with refused(409, "you are in the team a already"):
+    with refused(409, "you are already in the team a; a person can be in one team"):
         cup.do(actions.register, REGISTRATION, account="of-a", member="a", team="x", name="x", code="c")
-    with refused(409, "you are in the team a already"):
+    with refused(409, "you are already in the team a; a person can be in one team"):
         cup.do(actions.join, REGISTRATION, account="of-a", member="a", code="code-b")
     assert cup.do(actions.join, REGISTRATION, account="of-a", member="a", code="code-a") == []
     cup.do(actions.join, REGISTRATION, account="eve", member="Eve", code=" CODE-b ")
@@ -149,14 +149,14 @@ def test_registration_has_its_phase_and_its_rules() -> None:
     cup.team("a", invitation="Welcome")
     with refused(403, "by invitation"):  # an invitation lets one team in
         cup.team("b", invitation="welcome")
-    with refused(409, "is full: 1 member"):
+    with refused(409, "the team a is full (members: 1); create your own team"):
         cup.do(actions.join, REGISTRATION, account="eve", member="e", code="code-a")
-    with refused(409, "registration closed 2026-04-02 00:00:00 UTC, and it is 2026-04-02 12:00:00 UTC now"):
+    with refused(409, "Registration closed at 2026-04-02 00:00:00 UTC; it is 2026-04-02 12:00:00 UTC by"):
         cup.do(actions.join, PROTECT, account="eve", member="e", code="code-a")
     for name in ("", "A" * 61, "a\x00b"):
         with refused(422, "1 to 60 characters"):
             cup.do(actions.register, REGISTRATION, account="x", member="x", team="x", name=name, code="c")
-    with refused(422, "there is a team A already"):
+    with refused(422, "the name A is taken"):
         cup.do(actions.register, REGISTRATION, account="x", member="x", team="x", name="A", code="c")
 
 
@@ -164,11 +164,11 @@ def test_registration_has_its_phase_and_its_rules() -> None:
 
 
 def test_a_release_in_time_and_one_a_microsecond_late(cup: Cup) -> None:
-    with refused(409, "final · protect is not open; it opens 2026-04-02 00:00:00 UTC"):
+    with refused(409, "Final round · Protection is not open yet; come back at 2026-04-02 00:00:00 UTC"):
         cup.release("a", "r0", REGISTRATION)
     cup.release("a", "r1", LAST)
     before = list(cup.entries)
-    with refused(409, "closed 2026-04-03 00:00:00 UTC"):
+    with refused(409, "closed at 2026-04-03 00:00:00 UTC"):
         cup.release("a", "r2", LATE)
     assert cup.entries == before
     with refused(403, "you are in no team"):
@@ -188,14 +188,14 @@ def test_what_is_invalid_or_our_fault_costs_no_try(cup: Cup) -> None:
     cup.release("a", "r3")
     cup.judged("r3", PROTECT, u=0.3)
     cup.release("a", "r4")  # the second that counts, though nobody has judged it yet
-    with refused(429, "all 2 tries are used"):
+    with refused(429, "all 2 attempts are used; your last valid file counts"):
         cup.release("a", "r5")
     assert cup.state.counting_release("a", "final").id == "r3"  # type: ignore[union-attr]
     cup.judged("r4", PROTECT, valid=False)
     cup.release("a", "r5")
     cup.judged("r5", PROTECT, u=0.4)
     assert cup.state.counting_release("a", "final").id == "r5"  # type: ignore[union-attr]
-    with refused(429, "all 2 tries"):
+    with refused(429, "all 2 attempts are used"):
         cup.release("a", "r6")
 
 
@@ -216,7 +216,7 @@ def test_the_chosen_release_counts_until_the_end() -> None:
     assert cup.state.counting_release("a", "final").id == "r2"  # type: ignore[union-attr]
     cup.do(actions.choose, PROTECT, account="of-a", submission="r1")
     assert cup.state.counting_release("a", "final").id == "r1"  # type: ignore[union-attr]
-    with refused(404, "no such release"):
+    with refused(404, "'r9' was not found; check the name"):
         cup.do(actions.choose, PROTECT, account="of-a", submission="r9")
     with refused(409, "closed"):
         cup.do(actions.choose, ATTACK, account="of-a", submission="r2")
@@ -242,7 +242,7 @@ def test_guesses(cup: Cup) -> None:
     with refused(409, "closed"):
         cup.guess("a", "01", "g1", EVALUATION)
     cup.guess("a", "01", "g1")
-    with refused(429, "all 1 tries"):
+    with refused(429, "all 1 attempts are used"):
         cup.guess("a", "01", "g2")
     cup.judged("g1", ATTACK)
     assert [one.id for one in cup.state.guesses("final", target="01")] == ["g1"]
@@ -276,7 +276,7 @@ def test_paused_means_closed(cup: Cup) -> None:
         cup.do(actions.pause, PROTECT, account="org", reason="again")
     cup.do(actions.resume, PROTECT, account="org")
     cup.release("a", "r1")
-    with refused(422, "a reason has"):
+    with refused(422, "a name or reason needs 1 to 500 characters"):
         cup.do(actions.pause, PROTECT, account="org", reason="  ")
 
 
@@ -292,7 +292,7 @@ def test_what_began_keeps_its_beginning(cup: Cup) -> None:
     ]
     cup.do(actions.reschedule, PROTECT, account="org", phases=extended, reason="an outage of two hours")
     cup.release("a", "r1", LATE)
-    with refused(422, "registration has begun"):
+    with refused(422, "Registration has begun, so its start cannot change"):
         wrong = [one for one in extended if one.kind != PhaseKind.REGISTRATION]
         cup.do(actions.reschedule, PROTECT, account="org", phases=wrong, reason="x")
 
@@ -313,7 +313,7 @@ def test_disqualified_and_back(cup: Cup) -> None:
         cup.release("a", "r1")
     with refused(409, "already"):
         cup.do(actions.disqualify, PROTECT, account="org", team="a", reason="again")
-    with refused(404, "no such team"):
+    with refused(404, "'z' was not found; check the name"):
         cup.do(actions.disqualify, PROTECT, account="org", team="z", reason="x")
     cup.do(actions.reinstate, PROTECT, account="org", team="a", reason="a mistake")
     cup.release("a", "r1")

@@ -89,7 +89,7 @@ def test_an_open_archive_has_to_wait_for_the_results(played: Played, tmp_path: P
     moved = Arena(tmp_path / "early", rehearsal=True)
     try:
         import_archive(moved, played.folder / "backup.zip")
-        with pytest.raises(RefusedError, match="the results are not out"):
+        with pytest.raises(RefusedError, match="the results are not published yet"):
             export(moved, CUP, tmp_path / "open.zip", sealed=False)
     finally:
         moved.close()
@@ -150,7 +150,7 @@ def test_a_contest_moves_to_a_server_with_its_key(played: Played, tmp_path: Path
 
 
 def test_a_backup_opens_with_its_key_alone(played: Played, elsewhere: Arena) -> None:
-    with pytest.raises(FileError, match="sealed with another key"):
+    with pytest.raises(FileError, match="encrypted with another key"):
         import_archive(elsewhere, played.folder / "backup.zip")
     assert elsewhere.store.contests() == []
 
@@ -162,7 +162,7 @@ def test_no_contest_is_imported_over_another(played: Played, elsewhere: Arena) -
 
 
 def test_a_contest_that_is_not_there(elsewhere: Arena, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="no such contest"):
+    with pytest.raises(RefusedError, match="'nothing' was not found"):
         export(elsewhere, "nothing", tmp_path / "x.zip")
 
 
@@ -257,7 +257,7 @@ def test_names_that_no_archive_has(played: Played, tmp_path: Path, name: str) ->
         parts[name] = b"x"
 
     wrong = changed(played.folder / "cup.zip", tmp_path / "wrong.zip", add)
-    with pytest.raises(FileError, match="is no part of an archive"), open_archive(wrong):
+    with pytest.raises(FileError, match="does not belong there"), open_archive(wrong):
         pass
 
 
@@ -266,7 +266,7 @@ def test_a_name_that_stands_twice(played: Played, tmp_path: Path) -> None:
     shutil.copy(played.folder / "cup.zip", wrong)
     with zipfile.ZipFile(wrong, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("log.jsonl", b"{}")
-    with pytest.raises(FileError, match="stands in it twice"), open_archive(wrong):
+    with pytest.raises(FileError, match=r"'log\.jsonl' does not belong there"), open_archive(wrong):
         pass
 
 
@@ -284,7 +284,7 @@ def test_bombs_are_refused_before_they_are_unpacked(played: Played, elsewhere: A
         import_archive(elsewhere, guess)
     data = changed(played.folder / "cup.zip", tmp_path / "data.zip", larger(_name_of(played, "data"), 2**26 + 1))
     assert data.stat().st_size < 2**20
-    with pytest.raises(FileError, match="unpacks to far more"):
+    with pytest.raises(FileError, match="is too large"):
         import_archive(elsewhere, data)
 
 
@@ -297,7 +297,7 @@ def test_a_part_that_holds_more_than_it_says(played: Played, tmp_path: Path) -> 
     lying = lying.replace(size.to_bytes(8, "little"), (10).to_bytes(8, "little"))
     wrong = tmp_path / "wrong.zip"
     wrong.write_bytes(lying)
-    with pytest.raises(FileError, match="no archive of a contest"), open_archive(wrong):
+    with pytest.raises(FileError, match="not a contest archive"), open_archive(wrong):
         pass
 
 
@@ -327,5 +327,5 @@ def test_an_archive_that_was_cut_off(played: Played, elsewhere: Arena, tmp_path:
 def test_lines_that_are_no_entry(tmp_path: Path, line: bytes) -> None:
     file = tmp_path / "log.jsonl"
     file.write_bytes(line + b"\n")
-    with pytest.raises(FileError, match="line 1 of its log"):
+    with pytest.raises(FileError, match=r"log\.jsonl:1 cannot be read"):
         read_log(file)

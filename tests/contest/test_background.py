@@ -373,7 +373,7 @@ def test_a_job_keeps_the_stages_of_its_cluster(cup: Cup, work: ArenaWorker) -> N
 
 
 def test_contests_are_not_judged_by_a_graphics_processor() -> None:
-    with pytest.raises(ParameterError, match="not judged on gpu"):
+    with pytest.raises(ParameterError, match="not scored on gpu"):
         cluster_of("gpu")
 
 

@@ -151,10 +151,10 @@ def test_one_wrong_cell_is_one_problem(name: str, tmp_path: Path) -> None:
     case = made(name, tmp_path)
     row = live_rows(case)[5]
     for column, value, rule in [
-        ("item", "NO SUCH", "the item must occur in the original table"),
-        ("date", "2011/2/30", "this is not a day of the calendar written as YYYY/MM/DD"),
+        ("item", "NO SUCH", "the value must occur in this column of the original"),
+        ("date", "2011/2/30", "this is not a valid date written as YYYY/MM/DD"),
         ("price", "cheap", "this is not a finite number"),
-        ("price", "-3", "the value must be at least 0.01"),
+        ("price", "-3", "the value must be ≥ 0.01"),
         ("quantity", "1.5", "this is not a whole number"),
         ("customer", "", "the cell is empty"),
         ("customer", str(case.data.frame["customer"][0]), "a pseudonym must not be a customer of the original"),
@@ -183,13 +183,13 @@ def test_sets_and_ranges_of_any_history(tmp_path: Path) -> None:
         ]
 
     assert told("item", f"{{{items[0]};{items[1]}}}") == []
-    assert told("item", f"{{{items[0]};NO}}") == ["the item must occur in the original table"]
-    assert told("item", f"{{{items[0]};{items[0]}}}") == ["a set lists different items, none of them empty"]
-    assert told("item", "{}") == ["a set lists different items, none of them empty"]
+    assert told("item", f"{{{items[0]};NO}}") == ["the value must occur in this column of the original"]
+    assert told("item", f"{{{items[0]};{items[0]}}}") == ["a set lists different values, none of them empty"]
+    assert told("item", "{}") == ["a set lists different values, none of them empty"]
     assert told("price", "[1;2.5]") == told("price", "*") == told("price", "") == []
     assert told("price", "[2.5;1]") == ["a range starts with its smaller end"]
     assert told("price", "[1;]") == ["this is not a finite number"]
-    assert told("price", "[0;2]") == ["the value must be at least 0.01"]
+    assert told("price", "[0;2]") == ["the value must be ≥ 0.01"]
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -216,7 +216,7 @@ def test_rows_that_are_missing_or_too_many(tmp_path: Path) -> None:
     row = case.lines[live_rows(case)[-1] - 1]
     more = check_release(case.rulebook, case.original, case.with_lines([*case.lines, row]))
     assert rules(more) == [(count + 2, None, f"the file has {count + 1} rows, the original has {count}")]
-    assert "no inserted rows" in more.problems[0].cure
+    assert "inserted rows are not allowed" in more.problems[0].cure
 
 
 def test_inserted_rows_where_the_rules_allow_them(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_inserted_rows_where_the_rules_allow_them(tmp_path: Path) -> None:
     report = check_release(case.rulebook, case.original, case.with_lines([*case.lines, stranger, "DEL,,,,,,"]))
     at = len(case.lines) + 1
     assert rules(report) == [
-        (at, "customer", "an inserted row stands under the pseudonym of a customer who has rows"),
-        (at + 1, None, "deleted rows follow the last row of the original"),
+        (at, "customer", "an inserted row must have the pseudonym of a customer with rows"),
+        (at + 1, None, "there are deleted rows after the last row of the original"),
     ]
 
 
@@ -239,7 +239,7 @@ def test_exact_values_where_the_rules_want_them(tmp_path: Path) -> None:
         report = check_release(case.rulebook, case.original, changed(case, row, "price", value))
         assert rules(report) == [(row, "price", rule)]
     half = check_release(case.rulebook, case.original, changed(case, row, "customer", "DEL"))
-    assert rules(half) == [(row, "customer", "a row without a pseudonym is deleted and says nothing")]
+    assert rules(half) == [(row, "customer", "a row without a pseudonym is deleted and must have no values")]
 
 
 def test_columns_of_a_table(tmp_path: Path) -> None:
@@ -365,7 +365,7 @@ def test_an_original_that_cannot_be_read_is_not_the_teams_fault(tmp_path: Path) 
 def test_data_of_another_kind_than_the_rulebooks_stop(tmp_path: Path) -> None:
     case = made("custom", tmp_path)
     book = rulebook("table").model_copy(update={"data_schema": "sample"})
-    with pytest.raises(SchemaError, match="the rulebook is about a table, and the data are a history"):
+    with pytest.raises(SchemaError, match="data of the kind table, and these are of the kind history"):
         check_release(book, case.original, case.submitted)
 
 
@@ -376,4 +376,4 @@ def test_a_file_that_is_no_text_is_told_once(name: str, tmp_path: Path) -> None:
     wrong.write_bytes(b"PAR1" + bytes(range(256)) * 4)
     report = check_release(case.rulebook, case.original, wrong)
     assert report.total == 1
-    assert report.problems[0].rule == "this is no text file"
+    assert report.problems[0].rule == "this is not a text file"

@@ -191,23 +191,23 @@ class TestRefusals:
         assert (error.value.status, error.value.exit_code) == (409, 2)
 
     def test_what_is_no_server_of_contests_is_said(self) -> None:
-        with pytest.raises(UnreachableError, match="not a server of contests"):
+        with pytest.raises(UnreachableError, match="not a contest server"):
             client(lambda _r: httpx.Response(200, text="<html>")).get("contests")
-        with pytest.raises(AnsweredError, match="answered with 404"):
+        with pytest.raises(AnsweredError, match=r"not a contest server \(HTTP 404\)"):
             client(lambda _r: httpx.Response(404, text="<html>")).get("contests")
 
     def test_an_answer_of_another_version_is_said(self) -> None:
-        with pytest.raises(ParameterError, match="use the version of Noren that the server has"):
+        with pytest.raises(ParameterError, match="use the same version of Noren as the server"):
             client(lambda _r: httpx.Response(200, json={"now": 3})).session()
 
     @pytest.mark.parametrize("token", ["a b", "tøken", "a\nb"])
     def test_what_cannot_be_a_token_is_said(self, token: str) -> None:
-        with pytest.raises(ParameterError, match="no token"):
+        with pytest.raises(ParameterError, match="this is not a token"):
             Client(ADDRESS, token)
 
 
 class TestClock:
-    @pytest.mark.parametrize(("apart", "said"), [(0, []), (-300, ["behind"]), (7200, ["ahead"])])
+    @pytest.mark.parametrize(("apart", "said"), [(0, []), (-300, [" by -30"]), (7200, [" by +7,"])])
     def test_of_another_time_is_said_once(self, apart: int, said: list[str]) -> None:
         told: list[str] = []
         at = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=apart)
@@ -238,12 +238,12 @@ class TestCredentials:
         assert login_for(None).server == "https://second.example"
 
     def test_nobody_knows_which_server(self) -> None:
-        with pytest.raises(ParameterError, match="which server"):
+        with pytest.raises(ParameterError, match="no server is given"):
             login_for(None)
 
     @pytest.mark.parametrize("given", ["", "ftp://cup.example", "http://", "http://u:p@cup.example", "http://a:b"])
     def test_no_address(self, given: str) -> None:
-        with pytest.raises(ParameterError, match="no address of a server"):
+        with pytest.raises(ParameterError, match="is not the address of a server"):
             server_address(given)
 
     @pytest.mark.parametrize("content", ["{", "[]", '{"tokens": []}'])

@@ -71,4 +71,4 @@ def test_far_below_chance_is_told_only_where_chance_cannot_explain_it() -> None:
     assert _side(23, 0, 20) == "open"
     assert _side(24, 0, 20) == "below"
     assert _side(13, 13, 20) == "above"
-    assert "inverts the guess" in below_chance()
+    assert "reversing such a guess discloses something" in below_chance()

@@ -54,9 +54,9 @@ def sign_up(page: Any, login: str, name: str, code: str = "") -> None:
 
 def found_team(page: Any, name: str) -> None:
     page.goto("/contests/tea-cup/team")
-    page.locator("#found [name=name]").fill(name)
+    page.locator("#create [name=name]").fill(name)
     with another_page(page):
-        page.locator("#found button").click()
+        page.locator("#create button").click()
 
 
 def hand_in(page: Any, place: str, path: Path) -> None:
@@ -81,27 +81,27 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
         sign_up(olga, "olga", "Olga", served.app.state.authentication.first_code)
         olga.get_by_role("link", name="New contest").first.click()
         olga.get_by_label("Title").fill("Tea cup")
-        olga.get_by_label("Name in addresses").fill("tea-cup")
+        olga.get_by_label("Name in the address").fill("tea-cup")
         olga.get_by_label("Rounds", exact=True).select_option("one")
-        for phase in ("register", "protect", "attack"):
+        for phase in ("Registration", "Protection", "Attack"):
             olga.get_by_label(f"Days: {phase}").fill("1")
         with another_page(olga):
-            olga.get_by_role("button", name="Plan the times anew").click()
+            olga.get_by_role("button", name="Update the schedule").click()
         expect(olga.get_by_label("Title")).to_have_value("Tea cup")
         read_by_all(olga)
-        olga.get_by_label("files", exact=False).and_(olga.locator("[type=radio]")).check()
+        olga.get_by_label("Parquet", exact=False).and_(olga.locator("[type=radio]")).check()
         case = served.case()
         olga.locator("[name=file-final]").set_input_files(case.original)
         with another_page(olga):
-            olga.get_by_role("button", name="Create the contest").click()
-        expect(olga.locator("h1")).to_have_text("0 teams, 0 files handed in, 0 with the judge")
+            olga.get_by_role("button", name="Create contest").click()
+        expect(olga.locator("h1")).to_have_text("Teams: 0, submissions: 0, waiting: 0, stuck: 0")
         read_by_all(olga)
 
         # two teams
         served.go_to("tea-cup", "registration")
         sign_up(ann, "ann", "Ann")
         found_team(ann, "Greens")
-        expect(ann.get_by_text("Others join by this code")).to_be_visible()
+        expect(ann.get_by_text("Team code: ")).to_be_visible()
         sign_up(bob, "bob", "ボブ")
         found_team(bob, "煎茶")
         read_by_all(bob)
@@ -126,7 +126,7 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
         hand_in(ann, ".drop", case.submitted)
         served.judge()
         ann.locator(".state.is-valid").wait_for()
-        expect(ann.locator("h1")).to_contain_text("Your release scores")
+        expect(ann.locator("h1")).to_contain_text("Release: valid, with a score of")
         bob.goto("/contests/tea-cup/protect")
         hand_in(bob, ".drop", served.case(4).submitted)
         served.judge()
@@ -151,14 +151,14 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
 
         # the organiser looks, and freezes the board
         olga.goto("/contests/tea-cup/organise")
-        expect(olga.locator("h1")).to_have_text("2 teams, 5 files handed in, 0 with the judge")
+        expect(olga.locator("h1")).to_have_text("Teams: 2, submissions: 5, waiting: 0, stuck: 0")
         opens = olga.locator("[name=opens-final-attack]").input_value()
         olga.locator("[name=frozen_from-final-attack]").fill(opens)
         olga.locator("#times [name=reason]").fill("as announced")
         with another_page(olga):
-            olga.locator("#times").get_by_role("button", name="Change the times").click()
+            olga.locator("#times").get_by_role("button", name="Save").click()
         ann.goto("/contests/tea-cup/board")
-        expect(ann.locator("h1")).to_contain_text("Frozen at")
+        expect(ann.locator(".verdict")).to_contain_text("frozen since")
         read_by_all(ann)
         olga.goto("/contests/tea-cup/log")
         read_by_all(olga)
@@ -167,8 +167,8 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
         served.go_to("tea-cup", "results")
         served.judge()
         ann.goto("/contests/tea-cup/results")
-        expect(ann.locator("h1")).to_contain_text("wins the final round")
-        expect(ann.locator(".matrix")).to_contain_text("needs")
+        expect(ann.locator("h1")).to_contain_text("Final round: first place for")
+        expect(ann.locator(".matrix")).to_contain_text("needed")
         read_by_all(ann)
         bob.goto("/contests/tea-cup/results")
         expect(bob.locator("html")).to_have_attribute("lang", "ja")

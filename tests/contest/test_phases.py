@@ -64,15 +64,15 @@ def changed(place: int, **values: object) -> list[Phase]:
     ("phases", "said"),
     [
         (changed(1, closes=moment("2026-03-01")), "closes before it opens"),
-        (changed(1, id="registration"), "name is taken"),
-        (changed(1, id="Final Round"), "no name"),
-        (changed(1, round=None), "belong to a round"),
-        (changed(0, round="final"), "belong to a round"),
-        (changed(1, round="semifinal"), "needs a round that has data"),
-        (changed(2, opens=moment("2026-04-02")), "before the releases of its round are all in"),
-        (changed(4, opens=moment("2026-04-03")), "results come before all is played"),
+        (changed(1, id="registration"), "registration is taken or invalid"),
+        (changed(1, id="Final Round"), "Final Round is taken or invalid"),
+        (changed(1, round=None), "final-protect does not fit its round"),
+        (changed(0, round="final"), "registration does not fit its round"),
+        (changed(1, round="semifinal"), "need a round with data"),
+        (changed(2, opens=moment("2026-04-02")), "before all releases of its round are submitted"),
+        (changed(4, opens=moment("2026-04-03")), "results opens before all attacks are over"),
         (changed(2, frozen_from=moment("2026-03-03")), "frozen before it opens"),
-        ([planned_phases(START, (1, 1, 1, 1, 1), ["final"])[0]], "nobody could hand in"),
+        ([planned_phases(START, (1, 1, 1, 1, 1), ["final"])[0]], "nothing could be submitted"),
     ],
 )
 def test_phases_by_which_no_contest_can_be_played(phases: list[Phase], said: str) -> None:

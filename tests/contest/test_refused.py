@@ -98,8 +98,8 @@ def test_a_wrong_phase_says_when_it_opens_and_a_second_is_late(cup: Cup) -> None
     before, red, blue = cup.length(), cup["red"], cup["blue"]
     opens = cup.closes("registration")
     refused(red.put("/api/v1/contests/cup/releases", content=b"x"), 409, "not open", f"{opens:%Y-%m-%d %H:%M}")
-    refused(red.get("/api/v1/contests/cup/rounds/final/data"), 409, "handed out", "come back at")
-    refused(red.get("/api/v1/contests/cup/rounds/final/targets"), 409, "Attack is not open yet", "not handed out yet")
+    refused(red.get("/api/v1/contests/cup/rounds/final/data"), 409, "Protection is not open yet", "come back at")
+    refused(red.get("/api/v1/contests/cup/rounds/final/targets"), 409, "Attack is not open yet", "come back at")
     refused(red.put("/api/v1/contests/cup/releases?phase=no-such", content=b"x"), 409)
     assert cup.length() == before
     clock, end = cup.served.arena.store.clock, cup.closes("final-protect")
@@ -108,15 +108,15 @@ def test_a_wrong_phase_says_when_it_opens_and_a_second_is_late(cup: Cup) -> None
     before = cup.length()
     clock.move_to(end + dt.timedelta(seconds=1))
     said = blue.put("/api/v1/contests/cup/releases", content=cup.good[0])
-    refused(said, 409, f"closed at {end:%Y-%m-%d %H:%M:%S}", "the server's clock counts")
+    refused(said, 409, f"closed at {end:%Y-%m-%d %H:%M:%S}", "by the server's clock")
     assert cup.length() == before
 
 
 def test_the_clock_goes_forward_only_and_is_moved_in_a_rehearsal_alone(protecting: Cup, tmp_path: Path) -> None:
     ask = protecting.organiser.post
-    refused(ask("/api/v1/clock", json={"to": "2001-01-01 00:00"}), 422, "forward only")
+    refused(ask("/api/v1/clock", json={"to": "2001-01-01 00:00"}), 422, "only forward")
     refused(ask("/api/v1/clock", json={"to": "never"}), 422, "never")
-    refused(ask("/api/v1/clock", json={}), 422, "to, forward")
+    refused(ask("/api/v1/clock", json={}), 422, "to, a later time, or forward")
     real = Served(tmp_path / "real", rehearsal=False)
     refused(real.organiser().post("/api/v1/clock", json={"forward": 1}), 409, "rehearsal")
     real.close()
@@ -153,12 +153,12 @@ def test_a_bad_file_is_told_why_and_costs_no_try(protecting: Cup) -> None:
         cup.served.judge()
         found = red.ask("GET", f"/contests/cup/submissions/{said['submission']}")
         assert (found["state"], found["valid"], found["counts"]) == ("done", False, False), name
-        report = found["shown"]["report"]
+        report = found["judgement"]["report"]
         assert report["en"], name
         assert report["ja"], name
         assert str(cup.served.folder) not in json.dumps(report), name
     red.ask("PUT", "/contests/cup/releases", content=good)  # the one that the rules allow
-    refused(red.put("/api/v1/contests/cup/releases", content=good), 429, "all 1 tries are used")
+    refused(red.put("/api/v1/contests/cup/releases", content=good), 429, "all 1 attempts are used")
 
 
 # --- how much --------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_bodies_that_are_no_files_are_small(protecting: Cup) -> None:
 def test_a_team_that_sends_too_often_waits_and_others_do_not(protecting: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.contest.api.files._UPLOADS", 0)
     before, path = protecting.length(), "/api/v1/contests/cup/releases"
-    refused(protecting["gold"].put(path, content=b"x"), 429, "too often")
+    refused(protecting["gold"].put(path, content=b"x"), 429, "too many attempts")
     assert protecting.length() == before
     keys = sa.select(rates.c.key).where(rates.c.key.like("files/%"))
     with protecting.served.arena.store.engine.connect() as database:
@@ -250,11 +250,11 @@ BOOK = 'name = "mine"\nschema = "pwscup2018"\n'
     ("said", "words"),
     [
         ({"rulebook": BOOK + '[[terms]]\nmeasure = "beauty"\n'}, "beauty"),
-        ({"rulebook": BOOK + '[[terms]]\nmeasure = "cell-error"\nweight = 0.7\n'}, "add up to 0.7, not to 1"),
+        ({"rulebook": BOOK + '[[terms]]\nmeasure = "cell-error"\nweight = 0.7\n'}, "terms add up to 0.7"),
         ({"rulebook": BOOK + "[[terms\n"}, ""),
         ({"rulebook": "pwscup2081"}, "did you mean"),
-        ({"phases": []}, "nobody could hand in anything"),
-        ({"id": "A cup"}, "no name for an address"),
+        ({"phases": []}, "nothing could be submitted in this contest"),
+        ({"id": "A cup"}, "cannot be part of an address"),
         ({"settings": {"zone": "Asia/Edo"}}, "no time zone"),
         ({"settings": {"team_size": 0}}, "settings.team_size"),
         ({"nonsense": 1}, "contest.nonsense"),
@@ -305,7 +305,7 @@ def test_a_damaged_file_is_not_handed_out(protecting: Cup) -> None:
     content[100] ^= 1
     kept.write_bytes(content)
     answer = green.get(f"/api/v1/contests/cup/submissions/{said['submission']}/file")
-    refused(answer, 503, "a file of its own")
+    refused(answer, 503, "cannot access one of its files")
     assert protecting.good[2][:40] not in answer.content
     assert str(protecting.served.folder) not in answer.text
 

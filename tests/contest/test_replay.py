@@ -219,7 +219,7 @@ def test_another_salt_is_not_the_committed_one(cup: Path, tmp_path: Path) -> Non
         _first(told, "revealed")["salt"] = "00" * 32
 
     wrong = _told_otherwise(cup, tmp_path / "wrong.zip", other)
-    assert "the revealed salt is not the one that was committed to" in audit(wrong).problems
+    assert "the salt does not match the commitment" in audit(wrong).problems
     found = replay(wrong, workers=1)
     assert found.first_misfit is not None
     assert found.first_misfit.kind == "targets-published"  # the first that rests on it
@@ -255,7 +255,7 @@ def test_a_disqualification_after_the_results_needs_new_ones(cup: Path, tmp_path
     parts["results/standings.csv"] = parts["results/standings.csv"].replace(b"Team ann", b"Team eve")
     found = replay(_written(parts, tmp_path / "wrong.zip"), workers=1).first_misfit
     assert found is not None
-    assert "results/standings.csv in the archive is not what the log gives" in found.why
+    assert "results/standings.csv does not match the log" in found.why
 
 
 def test_a_broken_chain_stops_at_once(cup: Path, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_log_that_was_cut_short_is_seen(cup: Path, tmp_path: Path) -> None:
     parts = _parts(cup)
     parts["log.jsonl"] = b"\n".join(parts["log.jsonl"].split(b"\n")[:15]) + b"\n"
     wrong = _written(parts, tmp_path / "wrong.zip")
-    assert "the log ends elsewhere than the archive says" in audit(wrong).problems
+    assert "manifest.json does not match the log" in audit(wrong).problems
     found = replay(wrong, workers=1).first_misfit
     assert found is not None
     assert found.position == 14
@@ -293,7 +293,7 @@ def test_a_file_that_is_missing_or_another_is_named_with_its_entry(cup: Path, tm
     parts[f"files/{guess.body['digest']}"] = b"x" * guess.body["bytes"]
     other = replay(_written(parts, tmp_path / "other.zip"), workers=1).first_misfit
     assert other is not None
-    assert "is not what it is called" in other.why
+    assert "does not match the log" in other.why
 
 
 def _by_an_older_scorer(told: Bodies) -> None:
@@ -382,9 +382,9 @@ def test_a_receipt_by_another_hand_is_none(cup: Path, tmp_path: Path) -> None:
     kept.write_text(SigningKey(bytes(32)).receipt(state.id, one).to_text(), encoding="utf-8")
     found = audit(cup, kept)
     assert len(found.problems) == 1
-    assert "does not fit its signature" in found.problems[0]
+    assert "is not valid: the receipt was changed" in found.problems[0]
     kept.write_text("{}", encoding="utf-8")
-    assert "no receipt of ours" in audit(cup, kept).problems[0]
+    assert "this is not a receipt (form is missing or wrong)" in audit(cup, kept).problems[0]
 
 
 def test_a_changed_receipt_in_the_archive_is_found(cup: Path, tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ def test_a_changed_receipt_in_the_archive_is_found(cup: Path, tmp_path: Path) ->
     wrong = _written(parts, tmp_path / "wrong.zip")
     found = replay(wrong, workers=1).first_misfit
     assert found is not None
-    assert "its receipt does not fit" in found.why
+    assert "the signature of the receipt of" in found.why
     assert not audit(wrong).ok
 
 

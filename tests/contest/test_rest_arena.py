@@ -81,7 +81,7 @@ def test_a_cup_from_creation_to_results(served: Served, organiser: Person) -> No
     red.ask("POST", f"/contests/cup/submissions/{files[red][0]}/choose")
     own = {one["id"]: one for one in red.ask("GET", "/contests/cup/submissions?kind=release")}
     assert [(own[one]["chosen"], own[one]["counts"]) for one in files[red]] == [(True, True), (False, False)]
-    shown = red.ask("GET", f"/contests/cup/submissions/{files[red][0]}")["shown"]
+    shown = red.ask("GET", f"/contests/cup/submissions/{files[red][0]}")["judgement"]
     assert shown["valid"]
     assert set(shown["values"]) == {"cell-error"}
 
@@ -94,11 +94,11 @@ def test_a_cup_from_creation_to_results(served: Served, organiser: Person) -> No
     said = red.ask("PUT", f"/contests/cup/guesses/{target['target']}", content=guess)
     served.judge()
     found = red.ask("GET", f"/contests/cup/submissions/{said['submission']}")
-    assert (found["valid"], found["shown"]["values"], found["shown"]["tried"]) == (True, None, None)
+    assert (found["valid"], found["judgement"]["values"], found["judgement"]["tried"]) == (True, None, None)
     assert red.ask("GET", "/contests/cup/rounds/final/targets")[0]["left"] == 2
 
     served.go_to("cup", "results")
-    assert red.ask("GET", f"/contests/cup/submissions/{said['submission']}")["shown"]["tried"]["named"] == 1
+    assert red.ask("GET", f"/contests/cup/submissions/{said['submission']}")["judgement"]["tried"]["named"] == 1
     board = blue.ask("GET", "/contests/cup/rounds/final/leaderboard")
     assert (board["kind"], [one["rank"] for one in board["standings"]]) == ("final", [1, 1])
     assert len(blue.ask("GET", "/contests/cup/rounds/final/matrix")["cells"]) >= 1
@@ -198,7 +198,7 @@ def test_a_code_is_tried_thirty_times_an_hour(served: Served, organiser: Person)
 def test_organisers_do_not_play_in_their_own_contest(served: Served, organiser: Person) -> None:
     served.create(organiser, "own")
     answer = organiser.post("/api/v1/contests/own/teams", json={"name": "Mine"})
-    assert (answer.status_code, "do not play" in answer.text) == (409, True)
+    assert (answer.status_code, "cannot play" in answer.text) == (409, True)
 
 
 def test_answers_forbid_what_pages_do_not_need(served: Served) -> None:

@@ -32,8 +32,8 @@ def test_kinds_of_releases_as_in_table_5_of_s0() -> None:
     """a: 12 of 20 unique; c: 2 unique, else pairs; b: pairs; d: classes of five."""
     found = results_of(fold(finished(three_teams()).entries)).rounds[0].kinds
     assert [(one.label, one.teams, one.survived) for one in found] == [
-        ("too many unique (a quarter of the pseudonyms or more)", ("a",), 0),
-        ("some unique, else 2-anonymous", ("c",), 1),
+        ("too many unique histories (a quarter of the pseudonyms or more)", ("a",), 0),
+        ("some unique histories, otherwise 2-anonymous", ("c",), 1),
         ("2-anonymous", ("b",), 1),
         ("5-anonymous", ("d",), 1),
     ]
@@ -113,12 +113,12 @@ def test_the_page_says_what_was_found() -> None:
     cup = three_teams()
     cup.say("flagged", "judge", submissions=["ra", "rb"], share=0.97)
     page = results_html(results_of(fold(finished(cup).entries)))
-    assert "A cup: Team b, Team c share the first place" in page
-    assert "Team a and Team b: 97.0% of a release is the same" in page
+    assert "A cup: Final round: first place for Team b, Team c with a score of" in page
+    assert "Release: Team a · Team b: 97.0%" in page
     assert "<b>8/8</b> ▲" in page
-    assert "Broken: Team b re-identifies 40.0% of the 20 customers; 33.3% is allowed." in page
+    assert "Broken: Team b re-identifies 40.0% of the 20 people; 33.3% is allowed." in page
     assert "disqualified: two accounts" in page
-    assert "with replacement" in page
+    assert "bootstrap samples" in page
 
 
 def test_far_below_chance_is_told_on_the_page() -> None:
@@ -131,7 +131,7 @@ def test_far_below_chance_is_told_on_the_page() -> None:
     cup.targets(t01="ra")
     cup.guess("b", "g", "01", named=[0] * 10)
     page = results_html(results_of(fold(finished(cup).entries)))
-    assert "Team b against Team a: 0 of 10 right where chance gives 50.0%; far below chance" in page
+    assert "▽ Far below chance: reversing such a guess discloses something." in page
     assert "<b>0/10</b> ▽" in page
 
 

@@ -48,9 +48,9 @@ def test_bound_and_risk_are_selectable() -> None:
     assert sharp.conditions[0].parameters == {"bound": "sharp", "p": "1/5", "alpha": "1/1000"}
     for risk in ("um", "mm", "emm"):
         assert list(preset("pwscup2017", risk=risk).of_guess()) == [risk]
-    with pytest.raises(NorenError, match="no risk of this rulebook"):
+    with pytest.raises(NorenError, match="is not a risk measure of this rulebook"):
         preset("pwscup2018", risk="um")
-    with pytest.raises(NorenError, match="no test of effectiveness"):
+    with pytest.raises(NorenError, match="has no effectiveness test"):
         preset("pwscup2017", bound="sharp")
 
 
@@ -65,17 +65,17 @@ def test_a_measure_that_is_better_the_higher_counts_from_one_down() -> None:
     ("change", "said"),
     [
         (("cell-error", "cell-eror"), "did you mean cell-error|cell-error"),
-        (("weight = 0.5\n[[cond", "weight = 0.6\n[[cond"), "add up to 1.1, not to 1"),
+        (("weight = 0.5\n[[cond", "weight = 0.6\n[[cond"), "add up to 1.1; make them add up to 1"),
         (("most = 0", ""), "needs one limit"),
         (("most = 0", "most = 0\nleast = 1"), "needs one limit"),
-        (("survival", "cell-error"), "cell-error stands in the rulebook twice"),
+        (("survival", "cell-error"), "cell-error is in the rulebook twice"),
         (("survival", "classes"), "no upper limit"),
         (('name = "small"', 'name = "Small Cup"'), "name"),
         (('name = "small"', 'name = "small"\nfoo = 1'), "foo"),
-        (('name = "small"', 'name = "small"\nkind = "table"'), "does not judge a table"),
+        (('name = "small"', 'name = "small"\nkind = "table"'), "cell-error is not defined for data of the kind table"),
         (('name = "small"', 'name = "small"\nrule = "partnr"'), "partner"),
         (('name = "small"', 'name = "small'), "line 2|Illegal"),
-        (("most = 0", "most = 0\nparameters = { p = 2 }"), "2 is not a chance"),
+        (("most = 0", "most = 0\nparameters = { p = 2 }"), "2 is not a probability"),
     ],
 )
 def test_what_no_contest_could_be_decided_by(change: tuple[str, str], said: str) -> None:

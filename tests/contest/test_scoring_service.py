@@ -25,7 +25,7 @@ def flagged(cup: Cup, result: dict[str, Any] = RESULT) -> list[list[str]]:
 
 def test_two_teams_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often teams with one method hand in: the log grows with the pairs of teams, not with the tries."""
-    monkeypatch.setattr(arena_module, "similar", lambda _one, _other: 1.0)
+    monkeypatch.setattr(arena_module, "similarity", lambda _one, _other: 1.0)
     cup = three_teams()
     assert flagged(cup) == [["ra", "rb"], ["rc", "rb"], ["rd", "rb"]]
     cup.say("flagged", "judge", submissions=["rb0", "ra"], share=1.0)  # of an earlier release of b
@@ -34,5 +34,5 @@ def test_two_teams_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_differs_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena_module, "similar", lambda _one, _other: 0.94)
+    monkeypatch.setattr(arena_module, "similarity", lambda _one, _other: 0.94)
     assert flagged(three_teams()) == []

@@ -47,7 +47,7 @@ def test_four_teams_play_by_other_rules(name: str, tmp_path: Path) -> None:
 
 def test_teams_play_with_histories() -> None:
     book = preset("custom").model_copy(update={"kind": "table"})
-    with pytest.raises(ParameterError, match="purchase histories"):
+    with pytest.raises(ParameterError, match="need a purchase history"):
         simulate(SimulationPlan(book, teams=2))
 
 
@@ -57,9 +57,9 @@ def test_the_demo_opens_a_contest_that_is_being_played() -> None:
     environment = {**os.environ, "NOREN_LANG": "en"}
     with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True, env=environment) as demo:
         assert demo.stderr is not None
-        running = next(line for line in demo.stderr if "a cup is running" in line)
+        running = next(line for line in demo.stderr if "the contest is open" in line)
         [address] = re.findall(r"http://\S+", running)
-        assert "organiser with the password" in running
+        assert "login: organiser, password: " in running
         assert httpx.get(address, timeout=PATIENCE).status_code == 200
         asked = f"{address.replace('/contests/', '/api/v1/contests/')}/rounds/preliminary/leaderboard"
         ranks = [one["rank"] for one in httpx.get(asked, timeout=PATIENCE).json()["standings"]]

@@ -134,7 +134,7 @@ def test_what_cannot_be_counted_again_is_held_fixed_and_said() -> None:
     )
     assert found is not None
     assert found.fixed == ("effective",)
-    assert "Held fixed as well: effective." in found.sentence
+    assert "Not resampled: effective." in found.sentence
     assert {one.same_rank for one in found.teams} == {1.0}
 
 

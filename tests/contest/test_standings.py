@@ -44,7 +44,7 @@ def test_verdicts_are_the_judgements() -> None:
     assert c is not None
     # 8 of 20 customers are more than a third
     assert (str(a.status), str(a.reason)) == ("broken", "too-many-named")
-    assert a.sentence == "Broken: Team b re-identifies 40.0% of the 20 customers; 33.3% is allowed."
+    assert a.sentence == "Broken: Team b re-identifies 40.0% of the 20 people; 33.3% is allowed."
     assert str(b.status) == "withstands"
     assert [(one.attack, one.named, one.right) for one in b.evidence] == [("Team a (2)", 20, 2), ("Team a", 20, 1)]
     assert str(c.status) == "untried"
@@ -67,7 +67,7 @@ def test_what_teams_found_is_kept_back_until_attacks_are_over() -> None:
     a = live.standings[0]
     assert a.verdict is not None
     assert (a.broken, a.effective, str(a.verdict.status)) == ((), 0, "untried")
-    assert "kept back" in live.note
+    assert "withheld" in live.note
     organiser = board_at(cup.entries, "final", _ATTACKING, everything=True)
     assert [(one.team, one.rank) for one in organiser.standings][:3] == [("b", 1), ("c", 1), ("a", 3)]
     over = board_at(cup.entries, "final", DAYS["evaluation"])
@@ -168,7 +168,7 @@ def test_a_release_that_nobody_judged_yet_waits() -> None:
     body = {"phase": "final-protect", "round": "final", "digest": "0" * 64, "bytes": 1, "account": "x"}
     cup.say("release-received", "team:a", submission="ra", team="a", **body)
     found = board_at(cup.entries, "final", _ATTACKING).standings[0]
-    assert (found.status, found.rank, found.why) == (Status.WAITING, None, "not judged yet")
+    assert (found.status, found.rank, found.why) == (Status.WAITING, None, "not scored yet")
 
 
 def test_what_the_baseline_found_is_kept_back_where_the_rules_say_so() -> None:

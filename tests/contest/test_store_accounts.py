@@ -47,9 +47,9 @@ def test_a_person_enters_with_login_and_password(store: ContestStore, ann: Arena
         ("a b", "A", "open sesame", "is no login"),
         ("a" * 65, "A", "open sesame", "is no login"),
         ("<script>", "A", "open sesame", "is no login"),
-        ("ann", " ", "open sesame", "the name needs 1 to 80 characters"),
-        ("ann", "A" * 81, "open sesame", "the name needs 1 to 80 characters"),
-        ("ann", "A\x1b[31m", "open sesame", "the name needs 1 to 80 characters"),
+        ("ann", " ", "open sesame", "a name or reason needs 1 to 80 characters"),
+        ("ann", "A" * 81, "open sesame", "a name or reason needs 1 to 80 characters"),
+        ("ann", "A\x1b[31m", "open sesame", "a name or reason needs 1 to 80 characters"),
         ("ann", "A", "too short", "the password needs 10 to 1,000 characters"),
         ("ann", "A", "x" * 1001, "the password needs 10 to 1,000 characters"),
     ],
@@ -119,7 +119,7 @@ def test_a_token_is_told_once_and_opens_until_it_is_revoked(store: ContestStore,
     assert store.tokens.owner(text) is None
     assert not store.tokens.revoke(token.id, ann.id)
     for scopes in ([], ["everything"]):
-        with pytest.raises(ParameterError, match="choose one of read, team, organiser"):
+        with pytest.raises(ParameterError, match="use one of read, team, organiser"):
             store.tokens.make(ann.id, "x", scopes)
 
 

@@ -80,9 +80,9 @@ def test_a_change_that_fails_leaves_neither_entries_nor_jobs(store: ContestStore
 
 def test_contests_have_names_of_their_own(store: ContestStore) -> None:
     begun(store)
-    with pytest.raises(DuplicateNameError, match="there is a contest cup already"):
+    with pytest.raises(DuplicateNameError, match="the name cup is taken"):
         begun(store)
-    with pytest.raises(RefusedError, match="there is no such contest"), store.changing("other"):
+    with pytest.raises(RefusedError, match="'other' was not found"), store.changing("other"):
         pass
 
 
@@ -211,7 +211,7 @@ def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: 
         kept = database.execute(sa.text("SELECT content FROM sealed UNION ALL SELECT secret FROM hooks")).scalars()
         for content in kept:
             assert salt not in bytes(content)
-    with pytest.raises(FileError, match="sealed with another key"):
+    with pytest.raises(FileError, match="encrypted with another key"):
         ContestStore(address, bytes(32))
 
 
@@ -223,7 +223,7 @@ def test_a_secret_opens_at_its_own_place_alone(store: ContestStore) -> None:
     with store.engine.begin() as database:
         kept = database.execute(sa.text("SELECT content FROM sealed WHERE contest = 'two'")).scalar()
         database.execute(sa.text("UPDATE sealed SET content = :kept WHERE contest = 'one'"), {"kept": kept})
-    with pytest.raises(FileError, match="what is kept of one/lots does not open"):
+    with pytest.raises(FileError, match="one/lots: stored data are damaged or encrypted with another key"):
         store.secret("one", "lots")
     assert store.secret("two", "lots") == b"two"
 

@@ -61,7 +61,7 @@ def test_no_plain_byte_of_a_sealed_file_is_in_the_folder(tmp_path: Path) -> None
     assert (tmp_path / name).stat().st_mode & 0o077 == 0
     again = Files(tmp_path, KEY)
     assert again.read(incoming.stored.digest) == content
-    with pytest.raises(FileError, match="damaged, or sealed with another key"):
+    with pytest.raises(FileError, match="damaged or encrypted with another key"):
         Files(tmp_path, bytes(32)).read(incoming.stored.digest)
     # the same bytes, sealed twice, look different
     first = on_disk(tmp_path)[name]
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, sealed: bool, damage: str) -> N
 
 @pytest.mark.parametrize("digest", ["0" * 64, "../../etc/passwd", "", "A" * 64, "0" * 63 + "\n"])
 def test_what_is_not_there_is_said(files: Files, digest: str) -> None:
-    with pytest.raises(FileError, match="a file of the contest is not there"):
+    with pytest.raises(FileError, match="a stored file is missing"):
         files.read(digest)
 
 
@@ -115,7 +115,7 @@ def test_a_file_too_large_leaves_nothing(tmp_path: Path, sealed: bool) -> None:
             given += FRAME
             yield b"x" * FRAME
 
-    with pytest.raises(TooLargeError, match="more than 3,000,000 bytes"):
+    with pytest.raises(TooLargeError, match="larger than 3,000,000 bytes"):
         files.put(endless(), sealed=sealed, largest=3_000_000)
     assert given <= 3_000_000 + FRAME
     assert on_disk(tmp_path) == {}
@@ -180,7 +180,7 @@ def test_plain_bytes_of_a_killed_reader_are_swept_up(tmp_path: Path, monkeypatch
 
 
 def test_a_place_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"files cannot be kept at gopher://x .*; install what it asks for"):
+    with pytest.raises(ParameterError, match=r"files cannot be stored at gopher://x .*; install the missing package"):
         Files("gopher://x", KEY)
 
 
@@ -195,12 +195,12 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "data" / KEY_FILE).stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "data").iterdir()] == [KEY_FILE]
     (tmp_path / "data" / KEY_FILE).write_bytes(b"short")
-    with pytest.raises(FileError, match="the key of the contests is damaged"):
+    with pytest.raises(FileError, match="the key is damaged"):
         server_key(tmp_path / "data")
     monkeypatch.setenv(ENVIRONMENT, "ab" * 32)
     assert server_key(tmp_path / "data") == b"\xab" * 32
     monkeypatch.setenv(ENVIRONMENT, "secret")
-    with pytest.raises(ParameterError, match="NOREN_CONTEST_KEY is no key; set it to 64 hexadecimal digits"):
+    with pytest.raises(ParameterError, match="NOREN_CONTEST_KEY is not a key; set it to 64 hexadecimal digits"):
         server_key(tmp_path / "data")
 
 
@@ -208,10 +208,10 @@ MADE = """
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from noren.contest.store.encryption import kept_key
+from noren.contest.store.encryption import server_key
 print("ready", flush=True)
 sys.stdin.readline()
-print(kept_key(Path(sys.argv[1])).hex())
+print(server_key(Path(sys.argv[1])).hex())
 """
 
 

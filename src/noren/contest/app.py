@@ -1,8 +1,8 @@
-"""The arena put together: how a server is set up, what it serves, what it does by itself, and who judges beside it.
+"""The contest server: its settings, its application, its background threads and its scoring workers.
 
-What a server does by itself is done in threads: whatever is due by the clock, and sending news. Several servers of one
-database may do it at once: each act is decided at the head of the log, and a message has one holder. What fails, as
-when the database is away, is told once in the log of the process and tried again.
+Two threads do what is due by the clock and send webhooks. Several servers can share one database: each action is
+decided at the head of the log, and a message has one holder. A failure, such as an unreachable database, is logged once
+and tried again.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from noren.web.uploads import UploadLimits
 
 @dataclass(frozen=True)
 class ArenaSettings(ServerSettings):
-    """How one server of an arena is set up; several may share a database.
+    """Settings of one contest server; several can share a database.
 
     Attributes
     ----------
     files
-        The folder, or any address that fsspec knows, that files are kept at; beside the database where left out.
+        The folder, or any fsspec address, of the files (default: next to the database).
     rehearsal
         Whether organisers may move the clock.
     works
-        Whether the server judges in its own process, too; else somebody runs ``noren contest work``.
+        Whether the server also scores files; otherwise run ``noren contest work``.
     private_hooks
-        Whether news may be sent to addresses inside this network.
+        Whether webhooks can be sent to addresses inside this network.
     engine_from
-        From how many rows on releases are judged on the cluster that ``engine`` names.
+        Number of rows from which releases are scored on the cluster that ``engine`` names.
     """
 
     server: str = "arena"
@@ -74,7 +74,7 @@ class ArenaSettings(ServerSettings):
 
     @cached_property
     def key(self) -> bytes:
-        """What tokens of pages are signed with: the same on every server that has the key of the contests."""
+        """The key that signs tokens of pages; servers with the same contest key have the same."""
         return derive_key(server_key(self.folder), "pages")
 
 
@@ -83,11 +83,11 @@ BOUNDS = UploadLimits(
     larger={"/(?:api/v1/)?contests": 4 * 2**30},  # the data of all rounds; only organisers send them
     uploads=rf"PUT {_CONTEST}/(?:releases|guesses/[0-9]+)|POST /contests",  # the last bounds itself, as the others do
 )
-"""What the arena takes; releases and guesses are bounded by the settings of their contest."""
+"""Size limits of uploads; releases and guesses are limited by the settings of their contest."""
 
 
 def make_app(settings: ArenaSettings) -> FastAPI:
-    """Return the application of one server; it ends the arena that it makes."""
+    """Return the application of one server; it closes the arena that it creates."""
     settings.make_folder()
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
     authentication, bundle = ArenaAuthentication(arena.store, settings), Bundle(settings.folder)
@@ -130,7 +130,7 @@ _log = logging.getLogger("noren.contest")
 
 @contextlib.contextmanager
 def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
-    """Do what is due by the clock and send news, in threads; at the end they stop after what is under way."""
+    """Run the clock and the webhook sender in threads; they finish their current step before they stop."""
     tasks = {"clock": ScoringService(arena).tick, "post": WebhookSender(arena, private=private_hooks).send_all}
     over = threading.Event()
 
@@ -157,7 +157,7 @@ def ticking(arena: Arena, *, private_hooks: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def judging(settings: ArenaSettings) -> Iterator[None]:
-    """Judge beside a server, in threads and processes of its own."""
+    """Score submissions in threads and processes of this server."""
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
     work = ArenaWorker(arena, processes=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
     with contextlib.closing(arena), contextlib.closing(work):
@@ -166,7 +166,7 @@ def judging(settings: ArenaSettings) -> Iterator[None]:
 
 
 def run_judge(arena: Arena, processes: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
-    """Judge until the process is interrupted or told to end; what is under way is done by others."""
+    """Score submissions until the process is interrupted or terminated; unfinished jobs go to other workers."""
     os.umask(PRIVATE_UMASK)
     stop = threading.Event()
     for which in (signal.SIGINT, signal.SIGTERM):
@@ -178,18 +178,18 @@ def run_judge(arena: Arena, processes: int, *, engine: str = "local", engine_fro
 
 
 _PATIENCE: Final = 10
-"""Seconds for files that come in when the server is told to stop."""
+"""Seconds for running uploads when the server stops."""
 
 
 def serve(settings: ArenaSettings, listening: socket.socket, open_page: str | None, say: Callable[[str], None]) -> None:
-    """Serve on a socket that is taken already, and open a page in the browser when it answers.
+    """Serve on a bound socket, and open a page in the browser when the server answers.
 
-    ``say`` tells whoever started it what they should know: the code of the first organiser, while there is none.
+    ``say`` prints the code of the first organiser while there is none.
     """
     os.umask(PRIVATE_UMASK)  # whatever it writes is for the owner alone
     app = make_app(settings)
     if app.state.authentication.is_new:
         code = app.state.authentication.first_code
-        say(_("no organiser yet: sign up with the code {code}").format(code=code))
+        say(_("no organiser yet; sign up with the code {code}").format(code=code))
     with judging(settings) if settings.works else contextlib.nullcontext():
         serve_app(app, listening, open_page, patience=_PATIENCE)

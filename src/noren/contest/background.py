@@ -1,21 +1,19 @@
-"""Who works for the arena beside its pages: judges of files, and who tells other servers of news.
+"""Background work of the arena: scoring workers and webhooks.
 
-Whoever judges is ``noren contest work``, as many as one likes, on as many machines as share the database.
+``noren contest work`` runs a worker; any number can run, on all machines that share the database.
 
-A worker takes jobs of the queue, opens the files they name, hands them to processes that score them
-(:mod:`noren.contest.judging.scorer`), and writes down what came of it. Killed at any moment it loses nothing: its lease
-ends and another takes the job up, and what two found of one file counts once. A fault of ours is tried again and then
-given back.
+A worker takes jobs from the queue, opens their files, lets processes score them (:mod:`noren.contest.judging.scorer`),
+and records the results. It can be killed at any time: its lease ends, another worker takes the job, and a result that
+two workers computed counts once. Internal errors are retried; then the attempt is refunded.
 
-With an engine that is a cluster, releases from so many rows on are judged there, one at a time and in one session; a
-process of its own holds it. Where the cluster is lost, nothing of that counts: the file is judged again, whole, on this
-machine, the organiser reads so, and the cluster is left alone for a while.
+If the engine is a cluster, large releases are scored there, one at a time and in one session, which a process of its
+own holds. If the cluster is lost, the file is scored again on this machine, the organiser is informed, and the cluster
+is not used for a while.
 
-Other servers are told of news (webhooks): targets are out, releases were judged, results are there. A message says what
-happened and how often, and nothing of any one team's files. It is signed: whoever has the hook's secret knows that it
-is ours, and from the time in it that it is not an old one sent again. An address is looked up once and must lie outside
-this network, and the connection goes to the very address that was looked at, so that nobody can have this server call
-on its neighbours (SSRF, DNS rebinding). Nothing is followed elsewhere.
+Webhooks announce published targets, scored releases and results to other servers. A message says what happened and how
+often, and nothing about the files of a team. It is signed with the secret of the webhook and has a time stamp against
+replays. An address is resolved once and must be outside this network, and the connection goes to that very address, so
+that this server cannot be used to reach its neighbours (SSRF, DNS rebinding). Redirects are not followed.
 """
 
 from __future__ import annotations
@@ -69,13 +67,13 @@ from noren.work.runner import JobOutcome, Runner
 
 _log = logging.getLogger(__name__)
 _LOOK, _TELL = 2.0, 0.5
-"""Seconds between looks for jobs that were given up, and between what is told of a job."""
+"""Seconds between checks for interrupted jobs, and between progress updates."""
 _PATIENCE = 5.0
-"""Seconds that a job waits which this worker cannot do and another may."""
+"""Seconds that a job waits which needs another version of the scorer."""
 _REST = 300.0
-"""Seconds for which a cluster that was lost is left alone."""
+"""Seconds for which a lost cluster is not used."""
 _AGAIN = (2.0, 10.0)
-"""Seconds before what failed by our fault is tried a second and a third time."""
+"""Seconds before the second and the third try after an internal error."""
 
 
 class ArenaWorker:
@@ -83,12 +81,12 @@ class ArenaWorker:
 
     Parameters
     ----------
-    places
-        How many files it judges at once; as many as the machine has cores where left out.
+    processes
+        How many files it scores at once (default: number of cores).
     engine, engine_from
-        The cluster that releases are judged on, and from how many rows on; ``local`` is this machine alone.
+        The cluster that scores releases, and from how many rows on; ``local`` is this machine alone.
     scorer
-        Makes the process that scores; for tests.
+        Creates the scoring process; for tests.
     """
 
     def __init__(
@@ -111,15 +109,15 @@ class ArenaWorker:
         self._cluster_lock, self._cluster_blocked_until = threading.Lock(), 0.0
         self.runner = Runner(arena.store.jobs.queue, self.do, {JUDGE: processes})
         self._closed = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="noren-tending", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name="noren-watcher", daemon=True)
 
     def start(self) -> None:
-        """Begin to take jobs."""
+        """Start taking jobs."""
         self.runner.start()
         self._watcher.start()
 
     def close(self) -> None:
-        """Take no more jobs and stop those under way; others, or this one later, do them again."""
+        """Take no more jobs and stop running ones; they are done again later."""
         self._closed.set()
         self.runner.close()
         for scorer in (*self._all, *([self._cluster] if self._cluster else [])):
@@ -130,7 +128,7 @@ class ArenaWorker:
     # --- one job -----------------------------------------------------------------------------------------------------
 
     def do(self, claim: Claim) -> JobOutcome:
-        """Do a job, and return how it ended; what nobody expected is a fault of ours, not of the job."""
+        """Do a job, and return its outcome; an unexpected exception is an internal error."""
         job = self.arena.store.jobs.job(claim.id)
         if job is None:
             return JobOutcome(State.CANCELLED)
@@ -150,7 +148,7 @@ class ArenaWorker:
             return self._retry_or_refund(job, claim, Fault(DISK_FULL if is_disk_full(error) else reason))
 
     def _judge(self, job: ScoringJob, claim: Claim) -> Fault | None:
-        """Do what an order says; None where it is done, or there is nothing left to do."""
+        """Carry out the order of a job; None if it is done or nothing is left to do."""
         order = self.service.order_of(job)
         if order is None:
             return None
@@ -168,7 +166,7 @@ class ArenaWorker:
             result = None
             if self._cluster is not None and order.kind == "release" and order.rows >= self._engine_from:
                 result = self._score_on_cluster(self._cluster, order, request, claim)
-            if result is None:  # it is small, or the cluster was lost: it is judged here, whole
+            if result is None:  # it is small, or the cluster was lost: score it here
                 with self._scorer() as scorer:
                     result = self._score(scorer, order, request, claim)
         if isinstance(result, Fault):
@@ -179,7 +177,7 @@ class ArenaWorker:
     def _score_on_cluster(
         self, scorer: ScorerProcess, order: ScoringOrder, request: dict[str, Any], claim: Claim
     ) -> dict[str, Any] | Fault | None:
-        """Score a file on the cluster; None where it was lost, or was not long ago."""
+        """Score a file on the cluster; None if the cluster is lost or was lost recently."""
         with self._cluster_lock:  # one session on the cluster, and one piece of work in it
             if time.monotonic() < self._cluster_blocked_until or claim.gone.is_set():
                 return None
@@ -190,7 +188,7 @@ class ArenaWorker:
             scorer.close()  # what is left of the session goes with it
             self._cluster_blocked_until = time.monotonic() + _REST
         _log.warning("%s: %s (%s)", claim.id, CLUSTER_LOST, result.reason)
-        with contextlib.suppress(SQLAlchemyError):  # it is only told
+        with contextlib.suppress(SQLAlchemyError):  # only progress
             self._update(claim, notice=CLUSTER_LOST)
         return None
 
@@ -222,7 +220,7 @@ class ArenaWorker:
             nonlocal last_update
             if "stages" in line or time.monotonic() - last_update >= _TELL:
                 last_update = time.monotonic()
-                with contextlib.suppress(SQLAlchemyError):  # it is only told
+                with contextlib.suppress(SQLAlchemyError):  # only progress
                     self._update(claim, **line)
 
         return scorer.do(request, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, on_line=on_line)
@@ -242,7 +240,7 @@ class ArenaWorker:
         return str(files.enter_context(self.arena.files.path(digest)))
 
     def _retry_or_refund(self, job: ScoringJob, claim: Claim, fault: Fault) -> JobOutcome:
-        """Let a job wait that failed by a fault of ours; after some tries give it up, and the team's try back."""
+        """Queue a failed job again; after some tries end it and refund the attempt."""
         if claim.gone.is_set() or fault.reason in (STOPPED, OTHER_SCORER):
             return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason})
         if claim.attempt < fault.tries:
@@ -262,10 +260,10 @@ class ArenaWorker:
                 self.requeue_interrupted()
 
     def requeue_interrupted(self) -> None:
-        """Let jobs wait again whose workers were killed so often that the queue gave them up.
+        """Queue jobs again that ended because their workers were killed repeatedly.
 
-        A file that brings a judge down brings down a process of the bench, which is a fault and counted. That workers
-        themselves are killed says nothing of the file they had.
+        A file that crashes the scorer crashes a child process, which counts as a failed try. A killed worker says
+        nothing about its file.
         """
         waiting = self.arena.store.jobs.queue
         at = waiting.table.c
@@ -280,17 +278,17 @@ class ArenaWorker:
 
 SIGNATURE: Final = "X-Noren-Signature"
 _DELIVERY = 10.0
-"""How long one delivery may take: less than a lease of the queue."""
+"""Seconds that a delivery may take: less than a lease of the queue."""
 _SEND_AGAIN: Final = (30.0, 120.0, 600.0, 3600.0, 3600.0)
-"""Seconds until a message is tried again; after the last it is given up."""
+"""Seconds until a message is sent again; after the last one it fails."""
 
 
 class UndeliveredError(NorenError):
-    """A message that its address did not take."""
+    """A message that could not be delivered."""
 
 
 def signature(secret: bytes, moment: int, body: bytes) -> str:
-    """Return what proves that a body is ours and of when it is.
+    """Return the signature of a message, with its time stamp.
 
     >>> signature(b"secret", 1, b"{}")[:24]
     't=1,v1=1122767b193110cfe'
@@ -300,7 +298,7 @@ def signature(secret: bytes, moment: int, body: bytes) -> str:
 
 
 def check_address(url: str) -> SplitResult:
-    """Return the parts of an address that messages may be sent to."""
+    """Return the parts of a webhook address; reject invalid ones."""
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
@@ -308,12 +306,12 @@ def check_address(url: str) -> SplitResult:
     except ValueError:
         fits = False
     if not fits:
-        raise ParameterError(_("this is no address that news can be sent to; write it like https://cup.example/"))
+        raise ParameterError(_("this is not a webhook address; write it like https://cup.example/"))
     return parts
 
 
 def is_outside(address: str) -> bool:
-    """Tell whether an address is of the world, and not of this machine or its network.
+    """Tell whether an address is outside this machine and its network.
 
     >>> [is_outside(one) for one in ("93.184.216.34", "127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1")]
     [True, False, False, False]
@@ -329,19 +327,19 @@ def is_outside(address: str) -> bool:
 
 
 def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None) -> None:
-    """Send a message once; whatever is not a plain yes is an error."""
+    """Send a message once; any response other than 2xx is an error."""
     parts = check_address(hook.url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     unreachable = _("the address cannot be reached ({reason})")
     try:
         known = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise UndeliveredError(unreachable.format(reason="the name of the address is not known")) from None
-    addresses = [
-        str(info[4][0]) for info in known
-    ]  # the first is called, and all that the name stands for must be outside
+        raise UndeliveredError(unreachable.format(reason="DNS")) from None
+    addresses = [str(info[4][0]) for info in known]  # the first is used, and all must be outside
     if not addresses or not (private or all(is_outside(address) for address in addresses)):
-        raise UndeliveredError(_("the address is inside this network; only a server that allows it sends there"))
+        raise UndeliveredError(
+            _("the address is inside this network; start the server with --allow-private-hooks to allow it")
+        )
     moment = int(time.time() if now is None else now)
     headers = {
         "Host": parts.netloc,
@@ -353,7 +351,7 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
     connection = http.client.HTTPConnection(addresses[0], port, timeout=_DELIVERY)
 
     def cut() -> None:
-        """End a connection that takes too long, however it drips."""
+        """End a connection that takes too long, even if it still sends bytes."""
         with contextlib.suppress(OSError, AttributeError):
             connection.sock.shutdown(socket.SHUT_RDWR)
 
@@ -376,19 +374,19 @@ def deliver(hook: Hook, body: bytes, *, private: bool, now: float | None = None)
 
 
 class WebhookSender:
-    """Sends what waits to be sent, from a thread of a server; several servers share the messages."""
+    """Sends queued messages from a thread; several servers share the queue."""
 
     def __init__(self, arena: Arena, *, private: bool = False) -> None:
         self._arena, self._private = arena, private
         self._holder = f"post {secrets.token_hex(8)}"
 
     def send_all(self) -> None:
-        """Send all messages that wait."""
+        """Send all queued messages."""
         while self.send_next():
             pass
 
     def send_next(self) -> bool:
-        """Send the message that waits longest; tell whether there was one."""
+        """Send the oldest queued message; tell whether there was one."""
         queue = self._arena.store.jobs.queue
         if not queue.has_open([POST]):
             return False

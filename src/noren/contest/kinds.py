@@ -1,4 +1,4 @@
-"""The kinds of phases, the roles of people, and where releases are judged: what commands know without loading more."""
+"""Kinds of phases, roles of people and scoring engines: a small module that commands can load quickly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ say = Texts(__name__)
 
 
 class ContestRole(StrEnum):
-    """What somebody is in a contest."""
+    """The role of a person in a contest."""
 
     VISITOR = "visitor"
     MEMBER = "member"
@@ -20,7 +20,7 @@ class ContestRole(StrEnum):
 
 
 class PhaseKind(StrEnum):
-    """What a phase is for."""
+    """The kind of a phase."""
 
     REGISTRATION = "registration"
     PROTECT = "protect"
@@ -31,21 +31,21 @@ class PhaseKind(StrEnum):
 
     @property
     def label(self) -> str:
-        """What it is called, in the language now spoken."""
+        """Its name in the active language."""
         return say(self.value)
 
 
 ENGINE_FROM = 1_000_000
-"""Rows from which a release is handed to a cluster; each attack and measure on Spark begins with seconds of its own."""
+"""Rows from which a release is scored on a cluster; each Spark job has an overhead of seconds."""
 
 
 def cluster_of(engine: str) -> str | None:
-    """Return the address of the cluster that somebody names to judge on; None for this machine alone.
+    """Return the address of the cluster that an engine names; None for this machine alone.
 
     >>> cluster_of("local[2]"), cluster_of("local")
     ('local[2]', None)
     """
     choice = parse_engine(engine)
     if choice.kind not in ("local", "spark"):
-        raise ParameterError(say("judged_elsewhere", engine=engine))
+        raise ParameterError(say("other_engine", engine=engine))
     return choice.address

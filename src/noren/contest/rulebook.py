@@ -1,8 +1,8 @@
-"""What a contest is decided by: a rulebook, in TOML, with a version, its digest in the log.
+"""Rulebooks: the scoring rules of a contest in TOML, with a version; the log holds their digest.
 
-A score is a sum of *terms*, each a measure and its weight; less is better. A *condition* is a measure that must keep a
-limit. Measures that judge attacks count the worst that any attacker did. So the rules of the three cups and any other
-are the same few lines, and the arena does no arithmetic but the weighted sum.
+A score is a weighted sum of *terms*, each a measure with a weight; lower is better. A *condition* is a measure with a
+limit. Measures of attacks take the worst value of all attackers. The rules of the three cups and of any other contest
+are a few lines of this form.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class Term(_Part):
     weight: float = Field(default=1.0, gt=0, le=1)
     parameters: dict[str, Any] = {}
     part: str | None = None
-    """A part of the measure, where it is not the whole value that counts."""
+    """A part of the measure, if not its whole value counts."""
 
     @property
     def key(self) -> str:
-        """What the value is called in the log: ``item-similarity.retail``."""
+        """The name of the value in the log: ``item-similarity.retail``."""
         return self.measure if self.part is None else f"{self.measure}.{self.part}"
 
 
 class Condition(_Part):
-    """A measure that must keep a limit."""
+    """A measure with a limit."""
 
     measure: str
     most: float | None = None
@@ -65,47 +65,47 @@ class Condition(_Part):
 
     @property
     def key(self) -> str:
-        """What the value is called in the log."""
+        """The name of the value in the log."""
         return self.measure if self.part is None else f"{self.measure}.{self.part}"
 
     def is_met(self, value: float) -> bool:
-        """Tell whether a value keeps the limit."""
+        """Tell whether a value is within the limit."""
         return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
 
 
 class BaselineAttack(_Part):
-    """A baseline attack: the organisers run it on every release."""
+    """An attack that the server runs on every release."""
 
     attack: str
     parameters: dict[str, Any] = {}
     knowledge: float = Field(default=1.0, gt=0, le=1)
     item_prefix: int | None = Field(default=None, ge=1)
     seed: int = Field(default=0, ge=0)
-    """What chooses the part that is known, and what the attack draws."""
+    """The seed of the known part and of the attack."""
 
     @property
     def key(self) -> str:
-        """What it is called in tables: ``s1``, or ``s1 25%`` with partial knowledge."""
+        """Its name in tables: ``s1``, or ``s1 25%`` with partial knowledge."""
         return self.attack if self.knowledge == 1 else f"{self.attack} {self.knowledge:.0%}"
 
 
 class Baseline(_Part):
-    """What the organisers' own attacks are, and what they count for."""
+    """The baseline attacks and their role."""
 
     attacks: tuple[BaselineAttack, ...] = ()
     counts: bool = False
-    """Whether what they find counts in score and conditions, as what teams find does."""
+    """Whether their results count in scores and conditions, like those of teams."""
     visible: bool = True
-    """Whether a team sees what they found in its own release."""
+    """Whether a team sees their results on its own release."""
 
 
 class Quota(_Part):
-    """How often a team may try."""
+    """Limits of the submissions of a team."""
 
     releases: int = Field(default=20, ge=1)
     """Valid releases of a team in a phase."""
     guesses: int = Field(default=3, ge=1)
-    """Valid guesses of a team against one target."""
+    """Valid guesses of a team about one target."""
     files_per_day: int = Field(default=500, ge=1)
     """Files of a team in 24 hours, valid or not."""
 
@@ -122,7 +122,7 @@ class Rulebook(_Part):
     version: int = Field(default=1, ge=1)
     title: str = Field(default="", max_length=200)
     data_schema: str = Field(default="", alias="schema")
-    """The format of data and releases: a preset, or TOML; empty where it is guessed from the data."""
+    """The format of data and releases: a preset or TOML; if empty, it is guessed from the data."""
     kind: Kind = Kind.HISTORY
     inserted_rows: bool = False
     """Whether rows may follow that stand for no original row (pseudo records)."""
@@ -131,45 +131,44 @@ class Rulebook(_Part):
     terms: tuple[Term, ...] = Field(min_length=1)
     conditions: tuple[Condition, ...] = ()
     otherwise: Literal["after", "none"] = "after"
-    """Whether who breaks a condition is ranked after all who keep them, or not at all."""
+    """Whether releases that break a condition are ranked after all others, or not at all."""
     baseline: Baseline = Baseline()
     quota: Quota = Quota()
     outcome: Literal["valid", "effect", "counts"] = "valid"
-    """What an attacker learns of a guess before the results: that it is valid, whether it counts as an effective one,
-    or how many names are right."""
+    """What an attacker learns about a guess before the results: whether it is valid, whether it breaks a condition, or
+    how many guesses are correct."""
     rule: Any = "partner"
-    """By which rule of the judgement verdicts are given."""
+    """The rule of the verdicts."""
     duplicates: float = Field(default=0.95, gt=0, le=1)
-    """From which share of equal rows, or of equal answers, on two files of different teams are shown to the
-    organiser."""
+    """Share of equal rows or answers from which two files of different teams are flagged."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
 
     @property
     def judged_by(self) -> Rule:
-        """The rule that verdicts are given by."""
+        """The rule of the verdicts."""
         return get_rule(self.rule)
 
     @property
     def measured(self) -> Mapping[str, tuple[Measure, str | None]]:
-        """Every measure of terms and conditions, ready, by what its value is called."""
+        """Every measure of terms and conditions, by the name of its value."""
         both: list[Term | Condition] = [*self.terms, *self.conditions]
         return _ready(tuple((of.key, of.measure, json.dumps(of.parameters, default=str), of.part) for of in both))
 
     def of_release(self) -> dict[str, tuple[Measure, str | None]]:
-        """Return the measures that judge a release alone."""
+        """Return the measures of releases."""
         return {key: ready for key, ready in self.measured.items() if "guess" not in ready[0].needs}
 
     def of_guess(self) -> dict[str, tuple[Measure, str | None]]:
-        """Return the measures that judge an attack."""
+        """Return the measures of attacks."""
         return {key: ready for key, ready in self.measured.items() if "guess" in ready[0].needs}
 
     def baseline_attacks(self) -> dict[str, tuple[Attack, BaselineAttack]]:
-        """Return the baseline attacks, ready, by what they are called."""
+        """Return the baseline attacks by name."""
         return {how.key: (attacks.create(how.attack, **how.parameters), how) for how in self.baseline.attacks}
 
     def score(self, values: Mapping[str, float]) -> float | None:
-        """Return the score of measured values, less being better; None where one is missing.
+        """Return the score of measured values (lower is better); None if one is missing.
 
         >>> preset("pwscup2018").score({"cell-error": 0.206, "effective": 0.0})
         0.206
@@ -184,7 +183,7 @@ class Rulebook(_Part):
         return round(total, 10)
 
     def broken(self, values: Mapping[str, float]) -> list[str]:
-        """Return the conditions that values do not keep; one whose value is missing counts as kept."""
+        """Return the broken conditions; one without a value is not broken."""
         tested = [condition for condition in self.conditions if condition.key in values]
         return [condition.key for condition in tested if not condition.is_met(values[condition.key])]
 
@@ -205,7 +204,7 @@ def _ready(wanted: tuple[tuple[str, str, str, str | None], ...]) -> Mapping[str,
 
 
 def preset(name: str, **changes: Any) -> Rulebook:
-    """Return a rulebook of ours; ``changes`` replace fields, and ``bound``, ``p``, ``alpha``, ``risk`` what they mean.
+    """Return a preset rulebook; ``changes`` replace fields, or the parameters ``bound``, ``p``, ``alpha``, ``risk``.
 
     >>> preset("pwscup2018", bound="sharp").conditions[0].parameters["bound"]
     'sharp'
@@ -218,21 +217,21 @@ def preset(name: str, **changes: Any) -> Rulebook:
 
 
 def read_rulebook(source: str | Path, **changes: Any) -> Rulebook:
-    """Return the rulebook of a preset's name, of a file, or of the text of one."""
+    """Return a rulebook by the name of a preset, a file or its text."""
     is_text = isinstance(source, str) and "\n" in source
     if isinstance(source, str) and not is_text and not source.endswith(".toml"):
-        return preset(source, **changes)  # says what there is
+        return preset(source, **changes)  # its error lists the presets
     path = None if is_text else Path(source)
     try:
         text = str(source) if path is None else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(say("the rulebook cannot be read", reason=error), file=path) from None
+        raise FileError(say("unreadable", reason=error), file=path) from None
     if len(text) > _LARGEST:
-        raise FileError(say("the rulebook is too large; a rulebook has a few dozen lines"), file=path)
+        raise FileError(say("large"), file=path)
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FileError(say("correct the file", reason=error), file=path) from None
+        raise FileError(say("invalid", reason=error), file=path) from None
     return _built(_changed(table, changes), path)
 
 
@@ -265,12 +264,12 @@ def _built(table: Mapping[str, Any], path: Path | None) -> Rulebook:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise FileError(say("broken_rule", reason=f"{place}: {translated(first['msg'])}"), file=path) from None
+        raise FileError(say("invalid", reason=f"{place}: {translated(first['msg'])}"), file=path) from None
     # what no contest could be decided by
     try:
         ready, _baseline, _rule = book.measured, book.baseline_attacks(), book.judged_by
     except NorenError as error:
-        raise FileError(say("the rulebook breaks a rule: {rule}", reason=error), file=path) from None
+        raise FileError(say("invalid", reason=error), file=path) from None
     total = sum(Fraction(term.weight).limit_denominator(_FINEST) for term in book.terms)
     if total != 1:
         raise FileError(say("weights", total=float(total)), file=path)

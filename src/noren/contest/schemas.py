@@ -1,4 +1,4 @@
-"""What the REST interface takes and gives: models that the server and its client share."""
+"""Models of the REST interface that the server and its client share."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from noren.i18n import active_language
 
 
 class StrictModel(BaseModel):
-    """What is taken: nothing that nobody knows."""
+    """A request body without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Described(BaseModel):
-    """What is told of something that is kept: those of its attributes that the model names."""
+    """A response made from the attributes of an object."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -43,7 +43,7 @@ class RoundOut(BaseModel):
 
 
 class HeadOut(BaseModel):
-    """The last entry of the log: whoever notes it down can prove later which log they saw."""
+    """The last entry of the log: its digest proves later which log one saw."""
 
     position: int
     digest: str
@@ -59,7 +59,7 @@ class MemberOut(BaseModel):
 
 
 class TeamOut(BaseModel):
-    """A team; ``out`` says why it is disqualified. Its people are named to themselves and to the organiser."""
+    """A team; ``out`` is the reason of a disqualification. Only members and organisers see ``people``."""
 
     id: str
     name: str
@@ -70,7 +70,7 @@ class TeamOut(BaseModel):
 
 
 class ContestOut(BaseModel):
-    """A contest: its rules, its schedule, and how far it is."""
+    """A contest: rules, schedule and state."""
 
     id: str
     title: str
@@ -97,14 +97,14 @@ class ContestOut(BaseModel):
 
 
 class ReceivedOut(BaseModel):
-    """What was handed in, and the signed receipt that one keeps."""
+    """A submission and its signed receipt."""
 
     submission: str
     receipt: dict[str, Any]
 
 
 class JudgementOut(BaseModel):
-    """What the judge found, as far as one may see it: the report in each language, values by measure."""
+    """The visible part of a result: the report in each language, values by measure."""
 
     valid: bool | None = None
     report: dict[str, Any] | str | None = None
@@ -115,10 +115,10 @@ class JudgementOut(BaseModel):
 
 
 class SubmissionOut(BaseModel):
-    """A file that was handed in, and how far its judging is.
+    """A submission and the progress of its scoring.
 
-    ``state`` is waiting, running, done, refunded or failed; ``before`` how many wait before it; ``seconds`` the least
-    and the most it may take; ``counts`` whether it is the one that stands.
+    ``state`` is waiting, running, done, refunded or failed; ``before`` the number of files ahead in the queue;
+    ``seconds`` the estimated least and most; ``counts`` whether it is the one that counts.
     """
 
     id: str
@@ -144,18 +144,18 @@ class SubmissionOut(BaseModel):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will be heard of it."""
+        """Whether its state is final."""
         return self.state in ("done", "refunded", "failed")
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the checker says, in the language now spoken."""
+        """The report of the checker in the active language."""
         reports = self.judgement.report if isinstance(self.judgement.report, dict) else {}
         return dict(reports.get(active_language()) or reports.get("en") or {})
 
 
 class TargetOut(BaseModel):
-    """What may be attacked, how many of one's tries count, and how many are left in the phases that are open."""
+    """A target, with the used and remaining attempts in the open phases."""
 
     target: str
     digest: str

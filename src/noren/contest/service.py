@@ -1,7 +1,7 @@
-"""What people do at the arena, each as far as they may: visitors, members of teams, organisers.
+"""The contest service, with access control for visitors, members of teams and organisers.
 
-Every method knows who asks, and refuses what is not theirs: what belongs to another team is not there (404), what is
-for organisers alone is not theirs to do (403). So pages, the REST interface and commands cannot forget it.
+Every method knows who asks: files of another team are not found (404), actions of organisers are forbidden to others
+(403). So pages, the REST interface and commands cannot forget a check.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from noren.work.queue import new_id
 
 say = Texts(__name__)
 FARTHEST = 50 * 366 * 86_400
-"""Seconds by which the clock of a rehearsal moves at most."""
+"""Largest move of the clock of a rehearsal, in seconds."""
 _MOST_HOOKS = 10
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
 
 
 @dataclass(frozen=True)
 class ArenaIdentity:
-    """Who asks: an account, or nobody in particular; a token may allow less than its account."""
+    """Who asks: an account or a visitor; a token can have fewer scopes than its account."""
 
     account: ArenaAccount | None = None
     scopes: frozenset[str] = frozenset({"team", "organiser"})
@@ -68,11 +68,11 @@ class ArenaIdentity:
     def require_account(self) -> ArenaAccount:
         """Return the account that is logged in."""
         if self.account is None:
-            raise RefusedError(_("log in first"), status=401)
+            raise RefusedError(_("you are not logged in; log in first"), status=401)
         return self.account
 
     def require_player(self) -> str:
-        """Return the account of somebody who may do something for a team."""
+        """Return the account if it may act for a team."""
         account = self.require_account()
         if "team" not in self.scopes:
             raise missing_scope("team")
@@ -89,11 +89,11 @@ def missing_scope(*scopes: str) -> RefusedError:
 
 def organisers_only(status: int = 403) -> RefusedError:
     """Return the refusal of something that only organisers can do."""
-    return RefusedError(_("this token is not for playing; make one with the scope team"), status=status)
+    return RefusedError(_("only organisers can do this; ask them"), status=status)
 
 
 class NewContest(BaseModel):
-    """What an organiser says to create a contest; the data of the rounds come beside it."""
+    """The description of a new contest, without the data of its rounds."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -102,13 +102,13 @@ class NewContest(BaseModel):
     rulebook: str = Field(max_length=2**18)
     """The name of a preset, or the text of a rulebook."""
     changes: dict[str, Any] = {}
-    """What is different from a preset: bound, p, alpha, risk, or any field."""
+    """Changes to a preset: bound, p, alpha, risk, or any field."""
     settings: ContestSettings = ContestSettings()
     phases: list[Phase]
 
 
 class ContestService:
-    """All that pages, the REST interface and commands ask of the arena."""
+    """The service behind pages, the REST interface and commands."""
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
@@ -117,12 +117,12 @@ class ContestService:
     # --- who sees what -------------------------------------------------------------------------------------------
 
     def visits(self, who: ArenaIdentity) -> list[ContestAccess]:
-        """Return the contests that somebody may see, the newest first."""
+        """Return the visible contests."""
         states = (self.arena.state(name) for name in self.arena.store.contests())
         return [visit for state in states if state is not None and (visit := ContestAccess(self, who, state)).may_see]
 
     def visit(self, who: ArenaIdentity, contest: str) -> ContestAccess:
-        """Return a contest that somebody may see."""
+        """Return a visible contest."""
         state = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
         if state is None or not (visit := ContestAccess(self, who, state)).may_see:
             raise actions.not_found(contest)
@@ -131,7 +131,7 @@ class ContestService:
     # --- creating ------------------------------------------------------------------------------------------------
 
     def may_create(self, who: ArenaIdentity) -> str:
-        """Return the account of somebody who may create contests."""
+        """Return the account if it may create contests."""
         account = who.require_account()
         if not account.is_organiser or "organiser" not in who.scopes:
             raise organisers_only()
@@ -143,10 +143,10 @@ class ContestService:
         if not _SLUG.fullmatch(new.id):
             raise RefusedError(say("no_address", name=new.id[:40]), status=422)
         if self.arena.state(new.id) is not None:
-            raise RefusedError(_("there is a contest {name} already; choose another name").format(name=new.id))
+            raise RefusedError(_("the name {name} is taken; choose another name").format(name=new.id))
         get_time_zone(new.settings.zone)
         if not data:
-            raise ParameterError(_("a contest needs data; give a file for each round"))
+            raise ParameterError(_("a contest needs data; give a file per round"))
         check_phases(new.phases, list(data))
         book = read_rulebook(new.rulebook, **new.changes)
         rounds: dict[str, dict[str, Any]] = {}
@@ -191,10 +191,10 @@ class ContestService:
     def do(
         self, who: ArenaIdentity, contest: str, act: Action[..., list[EntryContent]], **inputs: Any
     ) -> tuple[ContestAccess, Mapping[str, str]]:
-        """Do one of the actions that stand in the log (:mod:`noren.contest.actions`), as far as its role may.
+        """Do an action (:mod:`noren.contest.actions`) if the role of the account allows it.
 
-        What its signature takes beside what is asked comes from here: who asks, new codes and identifiers. It is
-        returned beside the contest after the action.
+        Further parameters of its signature (account, new codes and identifiers) are generated here and returned beside
+        the contest after the action.
         """
         if act.role == "newcomer":
             who.require_account()
@@ -206,7 +206,7 @@ class ContestService:
             if state_ is None or not actions.is_among(code, codes):  # a code lets its holder see the contest
                 state_ = self.visit(who, contest).contest
             if self.arena.store.organises(who.require_player(), state_.id):  # they know too much to play
-                raise RefusedError(say("organisers do not play in their own contest; play with another account"))
+                raise RefusedError(say("organiser_plays"))
         else:
             visit = self.visit(who, contest)
             if act.role == "organiser":
@@ -240,20 +240,20 @@ class ContestService:
             raise organisers_only(403 if who.account is not None else 401)
         clock = self.arena.store.clock
         if not clock.is_rehearsal:
-            raise RefusedError(_("only the clock of a rehearsal moves; start the server with --rehearsal"))
+            raise RefusedError(_("the clock can be moved only in a rehearsal; start the server with --rehearsal"))
         if (to is None) == (forward is None):
-            raise ParameterError(say("say a moment or how many seconds; give one of to, forward"))
+            raise ParameterError(say("clock"))
         now = clock.now()
         until = now + dt.timedelta(seconds=forward or 0.0) if to is None else dt.datetime.fromisoformat(moment(to))
         if not now <= until <= now + dt.timedelta(seconds=FARTHEST):
-            raise ParameterError(say("the clock moves forward only, and not for ever; name a later moment"))
+            raise ParameterError(say("clock"))
         clock.move_to(until)
         return self.arena.now()
 
 
 @dataclass(frozen=True)
 class ContestAccess:
-    """Somebody in a contest that they may see: what they may have of it, and do there."""
+    """A contest as one account may see and change it."""
 
     service: ContestService
     who: ArenaIdentity
@@ -261,12 +261,12 @@ class ContestAccess:
 
     @property
     def arena(self) -> Arena:
-        """Where the contest is kept."""
+        """The arena of the contest."""
         return self.service.arena
 
     @cached_property
     def role(self) -> ContestRole:
-        """What they are in the contest."""
+        """The role of the account in the contest."""
         if self.who.account is None:
             return ContestRole.VISITOR
         if "organiser" in self.who.scopes and self.arena.store.organises(self.who.id, self.contest.id):
@@ -275,67 +275,67 @@ class ContestAccess:
 
     @property
     def may_see(self) -> bool:
-        """Whether they may see the contest: any account may register while registration is open."""
+        """Whether the contest is visible: with open registration, to all accounts."""
         settings, has_account = self.contest.settings, self.who.account is not None
         is_open = settings.visibility == "public" or (has_account and settings.registration == "open")
         return is_open or self.role != ContestRole.VISITOR
 
     @cached_property
     def now(self) -> str:
-        """When they came."""
+        """The time of the request."""
         return self.arena.now()
 
     @cached_property
     def has_all(self) -> bool:
-        """Whether nothing is kept back from them: from organisers, and from anybody once the results are out."""
+        """Whether everything is visible: to organisers, and to all once the results are published."""
         return self.role == ContestRole.ORGANISER or self.contest.has_results(self.now)
 
     @property
     def own(self) -> Team | None:
-        """Their team, if they have one."""
+        """The team of the account, if it has one."""
         return self.contest.teams.get(self.contest.team_of.get(self.who.id, ""))
 
     def own_team(self) -> Team:
-        """Return their team, to look at what is its own."""
+        """Return the team of the account, for reading."""
         if self.who.account is not None and not self.who.scopes & {"read", "team"}:
-            raise missing_scope("this token is not for playing; make one with the scope team")
+            raise missing_scope("team")
         return actions.team_of(self.contest, self.who.require_account().id)
 
     def team(self) -> Team:
-        """Return their team, to do something for it."""
+        """Return the team of the account, for changes."""
         return actions.team_of(self.contest, self.who.require_player())
 
     # --- what organisers do --------------------------------------------------------------------------------------
 
     def require_organiser(self) -> Self:
-        """Return the visit of an organiser; anybody else is refused."""
+        """Return this access if it is an organiser's; refuse others."""
         if self.role != ContestRole.ORGANISER:
             raise organisers_only()
         return self
 
     def retry(self, job: str) -> None:
-        """Let a job that was given up be tried again."""
+        """Queue a failed job again."""
         if not self.arena.store.jobs.retry(self.require_organiser().contest.id, job):
             raise actions.not_found(job)
 
     def add_hook(self, url: str) -> tuple[Hook, str]:
-        """Add an address that is told of news; return it with the secret that signs its messages, told this once."""
+        """Add a webhook; return it with its signing secret, which is shown only once."""
         hooks = self.require_organiser().arena.store.hooks
         check_address(url)
         if sum(hook.disabled is None for hook in hooks.of(self.contest.id)) >= _MOST_HOOKS:
-            raise RefusedError(_("a contest has at most {most} webhooks; remove one").format(most=_MOST_HOOKS))
+            raise RefusedError(_("a contest can have {most} webhooks; remove one").format(most=_MOST_HOOKS))
         secret = secrets.token_hex(32)
         return hooks.add(self.contest.id, url, secret.encode()), secret
 
     def remove_hook(self, hook: str) -> None:
-        """Tell an address no more."""
+        """Remove a webhook."""
         if not self.arena.store.hooks.disable(self.require_organiser().contest.id, hook):
             raise actions.not_found(hook)
 
     # --- what teams do -------------------------------------------------------------------------------------------
 
     def data(self, round_: str) -> tuple[str, AbstractContextManager[Path]]:
-        """Return the name and the file of a round's data: to teams from the first phase of the round on."""
+        """Return the name and the file of a round's data; teams get it from the first phase of the round on."""
         known = self.contest.rounds.get(round_)
         if known is None:
             raise actions.not_found(round_)
@@ -349,13 +349,13 @@ class ContestAccess:
     def submit(
         self, content: bytes | Iterator[bytes], *, target: str | None = None, phase: str | None = None
     ) -> tuple[Submission, Receipt]:
-        """Take a release in, or a guess against a target, and return its receipt."""
+        """Accept a release, or a guess about a target, and return its receipt."""
         self.team()
         submission, kind = new_id(), "release" if target is None else "guess"
         receive = partial(
             actions.receive, kind=kind, account=self.who.id, submission=submission, target=target or "", phase=phase
         )
-        receive(self.contest, self.now, digest="", size=0)  # what cannot be now is refused before its bytes are kept
+        receive(self.contest, self.now, digest="", size=0)  # refuse it before its bytes are stored
         stored = self.arena.files.put(content, sealed=True, largest=self.contest.settings.largest_file)
         state = self.arena.change(
             self.contest.id,
@@ -368,29 +368,29 @@ class ContestAccess:
     # --- what teams see ------------------------------------------------------------------------------------------
 
     def submissions(self) -> list[Submission]:
-        """Return what their team handed in, the newest first; to an organiser all."""
+        """Return the submissions of the team, the newest first; for organisers, all."""
         if self.role == ContestRole.ORGANISER:
             return list(self.contest.submissions.values())[::-1]
         return self.contest.of_team(self.own_team().id)[::-1]
 
     def submission(self, submission: str) -> Submission:
-        """Return a file of their own team; another team's is not there."""
+        """Return a file of the own team; other teams' files are not found."""
         known = self.contest.submissions.get(submission)
-        # who has no team is told so, whether there is such a file or not
+        # an account without a team gets the same answer for any file
         team = None if self.role == ContestRole.ORGANISER else self.own_team().id
         if known is None or team not in (None, known.team):
             raise actions.not_found(submission)
         return known
 
     def described(self, known: Submission, *, whole: bool = True) -> SubmissionOut:
-        """Describe a file that they may see; unless ``whole``, by the log alone, and without what the judge found."""
-        self.submission(known.id)  # another team's is not there
+        """Describe a visible file; unless ``whole``, from the log alone and without results."""
+        self.submission(known.id)  # other teams' files are not found
         counting = self.contest.counting_release(known.team, known.round) if known.kind == "release" else None
         fields = {
             "valid": known.valid,
             "counts": known.counts if counting is None else counting.id == known.id,
             "chosen": self.contest.chosen.get((known.team, known.round)) == known.id,
-            "shown": self._judgement(known) if whole else {},
+            "judgement": self._judgement(known) if whole else {},
         }
         jobs = self.arena.store.jobs
         place: dict[str, Any] = {"state": "waiting", "done": 1.0 if whole else 0.0}
@@ -398,7 +398,7 @@ class ContestAccess:
             place = {"state": "refunded", "trouble": _(known.refunded)}
         elif known.judged is not None:
             place = {"state": "done", "done": 1.0}
-        elif whole and (waiting := jobs.of(self.contest.id, known.id)):  # with an estimate by what the last ones took
+        elif whole and (waiting := jobs.of(self.contest.id, known.id)):  # estimated from the last jobs
             job = waiting[-1]
             before = jobs.place(job.id) or 0
             seconds = estimated(jobs.durations(job.kind), before, jobs.running_count())
@@ -407,7 +407,7 @@ class ContestAccess:
         return SubmissionOut(**vars(known) | place | fields)
 
     def _judgement(self, known: Submission) -> dict[str, Any]:
-        """Return what the judge found of a file, as far as they may see it."""
+        """Return the visible part of a result."""
         if known.judged is None:
             return {}
         seen = {name: known.judged[name] for name in ("valid", "report", "scorer") if name in known.judged}
@@ -419,7 +419,7 @@ class ContestAccess:
         level = "counts" if self.has_all else self.contest.rulebook.outcome
         if level in ("effect", "counts"):
             seen["values"] = dict(known.values)
-        if level == "effect":  # of what was measured only whether conditions are kept
+        if level == "effect":  # only whether conditions are met
             book = self.contest.rulebook
             keys, broken = {condition.key for condition in book.conditions}, book.broken
             seen["values"] = {
@@ -427,7 +427,7 @@ class ContestAccess:
             }
         if level == "counts":
             tried = known.judged.get("tried")
-            if tried is not None and not self.has_all:  # which names are right, the places in the file would tell
+            if tried is not None and not self.has_all:  # positions would disclose which guesses are correct
                 tried = {name: value for name, value in tried.items() if name != "right_at"}
             seen["tried"] = tried
         return seen
@@ -435,7 +435,7 @@ class ContestAccess:
     # --- attacking -----------------------------------------------------------------------------------------------
 
     def targets(self, round_: str) -> list[Target]:
-        """Return what may be attacked: all of a round but their own, from the attack phase on."""
+        """Return the targets of a round except the own one, from the attack phase on."""
         self._may_attack(round_)
         own = self.contest.team_of.get(self.who.id)
         return [target for target in self.contest.targets.get(round_, {}).values() if target.team != own]
@@ -454,12 +454,12 @@ class ContestAccess:
         self.own_team()
         attacks = [phase for phase in self.contest.phases if phase.kind == PhaseKind.ATTACK and phase.round == round_]
         if not attacks:
-            raise RefusedError(_("the targets of this round are not distributed yet"))
+            raise RefusedError(_("this contest has no phase for that"))
         if self.now < attacks[0].opens:
             raise actions.opens_later(attacks[0])
 
     def board(self, round_: str) -> tuple[Board, str | None]:
-        """Return the board of a round as they may see it now, and since when it is frozen."""
+        """Return the visible leaderboard of a round, and since when it is frozen."""
         if round_ not in self.contest.rounds:
             raise actions.not_found(round_)
         everything = self.role == ContestRole.ORGANISER
@@ -474,25 +474,25 @@ class ContestAccess:
     # --- what everybody may have once it is over: made once, and kept under the digest of the log's head ------------
 
     def log(self, start: int = 0) -> Sequence[LogEntry]:
-        """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
+        """Return the log: for organisers at any time, for all once the results are published."""
         if not self.has_all:
-            raise RefusedError(say("log_later"), status=403)
+            raise RefusedError(say("results_later"), status=403)
         return self.arena.store.entries(self.contest.id, start)
 
     def require_results(self) -> Self:
-        """Return the visit, if it may see the results: everybody once they are open, before that the organiser."""
+        """Return this access if it may see the results; before they are published, only organisers may."""
         if not self.has_all:
-            raise RefusedError(say("the results are not open yet; the schedule tells when they are"), status=403)
+            raise RefusedError(say("results_later"), status=403)
         return self
 
     def results(self) -> Results:
         """Return the results of the contest."""
         self.require_results()
-        with self.service.making:  # one makes them, and the others wait
+        with self.service.making:  # computed once, while others wait
             return results_of(self.contest)
 
     def archive(self) -> Path:
-        """Return the open archive of the contest; before the results there is none, for it tells everything."""
+        """Return the open archive of the contest; there is none before the results, because it contains all secrets."""
         self.require_results()
         folder = self.arena.folder / "archives"
         path = folder / f"{self.contest.id}-{self.contest.digest[:16]}.zip"
@@ -508,7 +508,7 @@ class ContestAccess:
 
 
 def estimated(took: Sequence[float], before: int, workers: int) -> tuple[float, float] | None:
-    """Return the least and the most seconds until a job is done, by what the last ones took; None of too few.
+    """Return the estimated least and most seconds until a job is done; None if too few jobs were measured.
 
     Three quarters of the last ones took longer than the least, and one in twenty longer than the most.
 

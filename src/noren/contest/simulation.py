@@ -1,11 +1,10 @@
-"""A contest that teams play by rules of thumb: ``noren contest simulate``, and the contest of the demo.
+"""Contests with simulated teams: ``noren contest simulate`` and the demo.
 
-The teams act in this process through the same service as pages and the REST interface; a worker judges their files.
+The teams act in this process through the same service as pages and the REST interface; a worker scores their files.
 
-A running contest to look at and to join: simulated teams have played the preliminary round, the final is open.
-
-Everything is in a temporary folder. The arena's clock starts two hours back, for the preliminary round to be played,
-and is moved to the real time before anybody is told where to look.
+The demo is a running contest to join: simulated teams have played the preliminary round, the final round is open.
+Everything is in a temporary folder. The clock starts two hours back, for the preliminary round, and is set to the real
+time before the address is announced.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ from noren.work.queue import new_id
 ROUNDS = ("preliminary", "final")
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
 _ATTACKED = 3
-"""How many other teams each team attacks in a round."""
+"""Number of targets that each team attacks in a round."""
 _PATIENCE = 600.0
-"""Seconds after which judging that has not come to an end is given up."""
+"""Seconds after which waiting for scores is given up."""
 _TEAMS = table_of(__name__)
 
 
@@ -75,7 +74,7 @@ def make_data(rulebook: Rulebook, folder: Path, *, customers: int, rows: int, se
 
 
 class Simulation:
-    """A contest with its teams, in an arena whose clock can be moved and for which somebody judges.
+    """A contest with simulated teams, in an arena with a movable clock and a worker.
 
     Parameters
     ----------
@@ -89,7 +88,9 @@ class Simulation:
     ) -> None:  # fmt: skip
         if plan.rulebook.kind != "history":
             raise ParameterError(
-                _("another rulebook").format(kind=plan.rulebook.kind),
+                _(
+                    "simulated teams need a purchase history, and these rules are for a {kind}; choose another rulebook"
+                ).format(kind=plan.rulebook.kind),
             )
         self.arena, self.contest, self._plan, self._folder = arena, contest, plan, folder
         self._service, self._judges = ContestService(arena), ScoringService(arena)
@@ -114,7 +115,7 @@ class Simulation:
 
     @property
     def state(self) -> Contest:
-        """The contest as it stands now."""
+        """The current state of the contest."""
         state = self.arena.state(self.contest)
         if state is None:
             raise actions.not_found(self.contest)
@@ -136,11 +137,11 @@ class Simulation:
         self.arena.store.clock.move_to(dt.datetime.fromisoformat(opens) + dt.timedelta(minutes=1))
 
     def wait(self, done: Callable[[], bool]) -> None:
-        """Do what is due by the clock until the judging has come so far."""
+        """Run the clock until a condition holds."""
         until = time.monotonic() + _PATIENCE
         while not done():
             if time.monotonic() > until:
-                raise OutputError(_("the files are still not judged after {seconds} s").format(seconds=int(_PATIENCE)))
+                raise OutputError(_("the files are still not scored after {seconds} s").format(seconds=int(_PATIENCE)))
             self._judges.tick()
             time.sleep(0.1)
 
@@ -177,9 +178,7 @@ def simulate(plan: SimulationPlan, out: Path | None = None, *, progress: Progres
         arena = stack.enter_context(contextlib.closing(Arena(settings.folder, rehearsal=True)))
         organiser = arena.store.accounts.add("organiser", _("Organiser"), new_id(), is_organiser=True)
         phases = planned_phases(arena.now(), _DAYS, ROUNDS)
-        played = Simulation(
-            arena, organiser, plan, folder, contest="simulation", title=_("A simulation"), phases=phases
-        )
+        played = Simulation(arena, organiser, plan, folder, contest="simulation", title=_("Simulation"), phases=phases)
         stack.enter_context(judging(settings))
         for place, round_ in enumerate(ROUNDS):
             progress(place / len(ROUNDS), round_)
@@ -208,7 +207,11 @@ def serve_demo(listening: socket.socket, host: str, say: Callable[[str], None], 
         )
         settings.make_folder()
         address = settings.addresses[0].rstrip("/")
-        say(_("the demo is at {address} (Ctrl-C ends it, and nothing is kept)").format(address=f"{address}/"))
+        say(
+            _("the demo is starting (press Ctrl-C to end it and delete its data): {address}").format(
+                address=f"{address}/"
+            )
+        )
         playing = threading.Thread(target=_play, args=(address, settings, folder, say, ended), daemon=True)
         playing.start()
         serve(settings, listening, f"{address}/" if open_page else None, lambda _line: None)
@@ -256,16 +259,16 @@ def _play(
         organiser = arena.store.accounts.add("organiser", _("Organiser"), password, is_organiser=True)
         plan = SimulationPlan(preset("pwscup2018"), teams=6, customers=60, rows=900, seed=1)
         played = Simulation(
-            arena, organiser, plan, folder, contest=CONTEST, title=_("A cup to try"), phases=phases_around(now)
+            arena, organiser, plan, folder, contest=CONTEST, title=_("Demo contest"), phases=phases_around(now)
         )
         played.play_round(first)
         arena.store.clock.move_to(dt.datetime.now(dt.UTC))
-        message = _("join it with an account of your own, or log in as organiser with the password {password}")
+        message = _("the contest is open (login: organiser, password: {password}): {address}")
         say(message.format(address=f"{address}/contests/{CONTEST}", password=password))
         played.protect(last)
-        while last not in played.state.targets:  # an hour, or when the organiser opens it
+        while last not in played.state.targets:  # after an hour, or when the organiser opens the phase
             if ended.wait(0.5):
                 return
         played.attack(last)
-    except Exception:  # the server goes on without its teams
+    except Exception:  # the server continues without the simulated teams
         _log.exception("the teams of the demo stopped")

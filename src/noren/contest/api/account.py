@@ -1,4 +1,4 @@
-"""Who somebody is: sessions, accounts, tokens of programs; and the clock of a rehearsal."""
+"""REST routes of sessions, accounts, tokens and the clock of a rehearsal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Login = Annotated[str, Field(max_length=200)]
 
 
 class AccountOut(Described):
-    """A person; ``is_organiser``: may create contests."""
+    """An account; ``is_organiser``: may create contests."""
 
     id: str
     login: str
@@ -30,9 +30,9 @@ class AccountOut(Described):
 
 
 class ArenaSessionOut(BaseModel):
-    """Who asks, and what a browser needs to change something: the token for ``X-CSRF-Token``.
+    """The account of the session, and the token that a browser sends as ``X-CSRF-Token``.
 
-    ``setup``: there is no organiser yet; whoever has the code in the server's terminal signs up as the first.
+    ``setup``: there is no organiser yet; the code in the server's terminal is for the first one.
     """
 
     csrf: str
@@ -61,21 +61,21 @@ class AccountIn(StrictModel):
 
 
 class PasswordIn(StrictModel):
-    """The password so far, and another."""
+    """The current and the new password."""
 
     old: Password
     new: Password
 
 
 class TokenIn(StrictModel):
-    """What a program may do in one's name."""
+    """A new token for a program."""
 
     name: str = Field(min_length=1, max_length=80)
     scopes: list[Literal["read", "team", "organiser"]] = Field(min_length=1, max_length=3)
 
 
 class TokenOut(Described):
-    """A token; its text is told once, when it is made."""
+    """A token; its text is shown only when it is created."""
 
     id: str
     name: str
@@ -85,21 +85,21 @@ class TokenOut(Described):
 
 
 class NewTokenOut(BaseModel):
-    """A new token with its text, which nobody can look up later."""
+    """A new token with its text, which is not shown again."""
 
     token: TokenOut
     text: str
 
 
 class ClockIn(StrictModel):
-    """Where to move the clock of a rehearsal: to a moment, or forward by seconds."""
+    """How to move the clock of a rehearsal: to a time, or forward by seconds."""
 
     to: str | None = Field(default=None, max_length=60)
     forward: float | None = Field(default=None, gt=0, le=FARTHEST, allow_inf_nan=False)
 
 
 class ClockOut(BaseModel):
-    """What time it is in the arena."""
+    """The time of the arena."""
 
     now: str
 
@@ -109,7 +109,7 @@ class ClockOut(BaseModel):
 
 @router.get("/session")
 def show_session(request: Request, who: Identity, service: ArenaService, auth: Authentication) -> ArenaSessionOut:
-    """Tell who asks, and the token that changes must carry."""
+    """Return the account of the session and its CSRF token."""
     return ArenaSessionOut(
         csrf=request.state.csrf,
         language=request.state.language,
@@ -125,7 +125,7 @@ def show_session(request: Request, who: Identity, service: ArenaService, auth: A
 def log_in(
     body: LoginIn, request: Request, answer: Response, service: ArenaService, auth: Authentication
 ) -> ArenaSessionOut:
-    """Log in; the answer has the cookie of a new session, and its token."""
+    """Log in; the response has the cookie of a new session and its CSRF token."""
     session = auth.enter(body.login, body.password, request.state.client)
     if session is None:
         raise RefusedError(_("login or password is wrong; try again"), status=401)
@@ -146,7 +146,7 @@ def log_out(request: Request, auth: Authentication) -> Response:
 
 @router.post("/accounts", status_code=201)
 def sign_up(body: AccountIn, request: Request, answer: Response, auth: Authentication) -> AccountOut:
-    """Make an account and log in to it; with the terminal's code, that of the first organiser."""
+    """Create an account and log in; with the terminal's code, as the first organiser."""
     session = auth.sign_up(body.login, body.name, body.password, request.state.client, body.code)
     keep_session(answer, request, session)
     return AccountOut.model_validate(auth.who(session).require_account())
@@ -154,15 +154,15 @@ def sign_up(body: AccountIn, request: Request, answer: Response, auth: Authentic
 
 @router.get("/account")
 def show_account(who: Identity) -> AccountOut:
-    """Tell whose account it is."""
+    """Return the account."""
     return AccountOut.model_validate(who.require_account())
 
 
 @router.put("/account/password", status_code=204)
 def change_password(body: PasswordIn, request: Request, who: Identity, auth: Authentication) -> Response:
-    """Set another password; all sessions end, and this answer has the cookie of a new one. No token may do it."""
+    """Change the password and end all sessions; the response has a new one. Tokens cannot do this."""
     if request.state.account is not None:
-        raise RefusedError(_("a password can be changed only by the person logged in, not with a token"), status=403)
+        raise RefusedError(_("a token cannot change the password; log in with the password"), status=403)
     session = auth.change_password(who, body.old, body.new, request.state.client)
     answer = Response(status_code=204)
     keep_session(answer, request, session)
@@ -174,20 +174,20 @@ def change_password(body: PasswordIn, request: Request, who: Identity, auth: Aut
 
 @router.get("/account/tokens")
 def list_tokens(who: Identity, auth: Authentication) -> list[TokenOut]:
-    """Return one's tokens that open something."""
+    """Return the valid tokens of the account."""
     return [TokenOut.model_validate(token) for token in auth.tokens(who)]
 
 
 @router.post("/account/tokens", status_code=201)
 def make_token(body: TokenIn, who: Identity, auth: Authentication) -> NewTokenOut:
-    """Make a token for a program."""
+    """Create a token for a program."""
     token, text = auth.make_token(who, body.name, body.scopes)
     return NewTokenOut(token=TokenOut.model_validate(token), text=text)
 
 
 @router.delete("/account/tokens/{token}", status_code=204)
 def revoke_token(token: Ident, who: Identity, auth: Authentication) -> Response:
-    """Let a token open nothing any more."""
+    """Revoke a token."""
     auth.revoke(who, token)
     return Response(status_code=204)
 

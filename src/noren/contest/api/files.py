@@ -1,4 +1,4 @@
-"""Files: the data of a round, releases and guesses that are handed in, targets."""
+"""REST routes of files: data, releases, guesses and targets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ router = APIRouter(tags=["files"])
 
 PhaseName = Annotated[str | None, Query(max_length=40, description="which phase, where several are open")]
 _UPLOADS, _MINUTE = 300, 60.0
-"""So many files one team may send in a minute."""
+"""Files that a team can send per minute."""
 _BLOCK = 2**18
 _BODIES = table_of("noren.contest.api.bodies")
 
@@ -49,7 +49,7 @@ _BODIES = table_of("noren.contest.api.bodies")
 async def submit_release(
     contest: ContestName, request: Request, who: Identity, service: ArenaService, phase: PhaseName = None
 ) -> ReceivedOut:
-    """Hand in a release as the body; the answer has its signed receipt."""
+    """Submit a release as the body; the response has its signed receipt."""
     return await _receive(request, who, service, contest, phase)
 
 
@@ -62,7 +62,7 @@ async def submit_guess(
     service: ArenaService,
     phase: PhaseName = None,
 ) -> ReceivedOut:
-    """Hand in a guess against a target as the body; the answer has its signed receipt."""
+    """Submit a guess about a target as the body; the response has its signed receipt."""
     return await _receive(request, who, service, contest, phase, target)
 
 
@@ -74,7 +74,7 @@ async def _receive(
     phase: str | None,
     target: str | None = None,
 ) -> ReceivedOut:
-    """Keep a file as it comes in: it goes to the disk sealed, and never stands in memory whole."""
+    """Store an upload: it is encrypted block by block and never completely in memory."""
     visit = await run_in_threadpool(service.visit, who, contest)
     by_team = f"files/{visit.contest.id}/{visit.team().id}"
     await run_in_threadpool(limit_rate, service.arena.store, by_team, _UPLOADS, _MINUTE)
@@ -101,7 +101,7 @@ def list_submissions(
     kind: Annotated[Literal["release", "guess"] | None, Query()] = None,
     round: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - its name in the address
 ) -> list[SubmissionOut]:
-    """Return what one's team handed in, the newest first; to an organiser what all did."""
+    """Return the submissions of one's team, the newest first; for organisers, of all teams."""
     visit = service.visit(who, contest)
     return [
         visit.described(submission, whole=False)
@@ -112,14 +112,14 @@ def list_submissions(
 
 @router.get("/contests/{contest}/submissions/{submission}")
 def show_submission(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> SubmissionOut:
-    """Return a file of one's team: how far its judging is, and what the judge found."""
+    """Return a submission of one's team with its progress and result."""
     visit = service.visit(who, contest)
     return visit.described(visit.submission(submission))
 
 
 @router.get("/contests/{contest}/submissions/{submission}/receipt")
 def download_receipt(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> dict[str, Any]:
-    """Return the signed receipt of a file; it is the same whenever it is asked for."""
+    """Return the signed receipt of a submission; it is always the same."""
     visit = service.visit(who, contest)
     return service.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
 
@@ -130,7 +130,7 @@ def download_receipt(contest: ContestName, submission: Ident, who: Identity, ser
     responses=file_response("application/octet-stream"),
 )
 def download_submission(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> Response:
-    """Return a file of one's team as it was handed in."""
+    """Return a submitted file of one's team."""
     known = service.visit(who, contest).submission(submission)
     return _sent(service.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
 
@@ -147,14 +147,14 @@ add_action(router, actions.choose)
     responses=file_response("application/octet-stream"),
 )
 def download_data(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> Response:  # noqa: A002
-    """Return the data of a round: to teams from its first phase on."""
+    """Return the data of a round, for teams from its first phase on."""
     name, file = service.visit(who, contest).data(round)
     return _sent(file, name, "application/octet-stream")
 
 
 @router.get("/contests/{contest}/rounds/{round}/targets")
 def list_targets(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> list[TargetOut]:  # noqa: A002
-    """Return what may be attacked, from the attack phase on; one's own release is left out."""
+    """Return the targets of a round from the attack phase on, without one's own release."""
     visit = service.visit(who, contest)
     state, targets, team = visit.contest, visit.targets(round), visit.contest.team_of.get(who.id, "")
     phases = [phase.id for phase in state.open(visit.now, PhaseKind.ATTACK) if phase.round == round] if team else []
@@ -178,13 +178,13 @@ def download_target(
     who: Identity,
     service: ArenaService,
 ) -> Response:
-    """Return the public part of a target, its rows and pseudonyms by lot."""
+    """Return the file of a target, with rows and pseudonyms in random order."""
     file = service.visit(who, contest).target_file(round, target)
     return _sent(file, f"{round}-{target}.csv", "text/csv; charset=utf-8")
 
 
 def _sent(file: AbstractContextManager[Path], name: str, kind: str) -> Response:
-    """Send a file that is there for as long as it is sent."""
+    """Send a file that exists until it is sent."""
     opened = ExitStack()
     with hide_file_errors():
         path = opened.enter_context(file)

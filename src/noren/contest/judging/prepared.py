@@ -1,21 +1,20 @@
-"""Files made ready to be judged: the original, and a release in its row order.
+"""Originals and releases prepared for scoring, targets, and sketches of files.
 
-A cup reads the same original for every file and the same release for every guess against it, so what was read last is
-kept, by the digests of file and rulebook, up to a bound of memory.
+The same original is read for every file and the same release for every guess about it, so they are cached by the
+digests of file and rulebook, up to a memory limit.
 
-Attackers are given the rows of a release in an order drawn by lot, under pseudonyms drawn by lot. The submitted file
-stands in the original's row order, so the order is the whole truth; and a team could hide the truth in how it calls its
-pseudonyms. Both are replaced by lots (:mod:`noren.contest.receipts`) that nobody knows before the salt is revealed.
-Rows and pseudonyms are numbered as they stand in the submitted file, never by what they are called, so two files that
-differ in the names of pseudonyms alone give the same target, byte for byte.
+Attackers get the rows of a release in random order with random pseudonyms. The submitted file is in the original's row
+order, which would disclose everything, and a team could hide information in its pseudonyms. Both are replaced by random
+draws (:mod:`noren.contest.receipts`) that are unknown before the salt is published.
+Rows and pseudonyms are numbered by their position in the submitted file, so two files that differ only in the names of
+pseudonyms give the same target, byte for byte.
 
-One name stands for one name: what a release tells by using a pseudonym again, in another month say, its target tells
-as well.
+Each pseudonym gets one new name: if a release uses a pseudonym again, for example in another month, so does its target.
 
-How much two teams' files have in common is told from sketches small enough to stand in the log (bottom-k MinHash).
+The similarity of two teams' files is estimated from sketches that are small enough for the log (bottom-k MinHash).
 Every row is a number drawn by its text; a sketch keeps the 256 smallest. Of the smallest of two files together, those
 that both have estimate the overlap (Jaccard), off by 0.03 at most in nineteen cases of twenty, and without error where
-neither file has more rows than a sketch. Pseudonyms are left out, for whoever copies renames.
+neither file has more rows than a sketch. Pseudonyms are left out, because copies are usually renamed.
 
 References
 ----------
@@ -63,15 +62,15 @@ LARGEST = 256 * 2**20
 """Bytes of a submitted file: the final data of 2018 take 3 MB, and 20 MB with sets of 50 items in every row."""
 _MOST_KEPT = 2**29
 _UNKNOWN = Statement(method="unknown")
-Cached = TypeVar("Kept")
+Cached = TypeVar("Cached")
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A release that was read.
 
-    Its pseudonyms have other names, drawn by one lot for all contests: what a team calls them must move no score, and
-    attacks that know no better choose the first of equals by name.
+    Its pseudonyms are renamed at random, the same way in all contests, because attacks choose the first of equals by
+    name and the names of a team must not affect scores.
 
     Attributes
     ----------
@@ -95,7 +94,7 @@ class Prepared:
 
 
 class _BoundedCache(Generic[Cached]):
-    """What was made last, up to a bound of bytes; what one thread makes, another waits for."""
+    """A cache of recent values, up to a number of bytes; threads wait for each other."""
 
     def __init__(self, most: int) -> None:
         self._most, self._entries, self._lock = (
@@ -119,10 +118,10 @@ _releases: _BoundedCache[Prepared] = _BoundedCache(_MOST_KEPT)
 
 
 def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> Records:
-    """Return the data of a round. What is wrong with them is the organiser's fault, and raised."""
+    """Return the data of a round; errors in them are the organiser's and are raised."""
 
     def make() -> tuple[Records, int]:
-        text = rulebook.data_schema  # where it is empty, the format is guessed from the data
+        text = rulebook.data_schema  # if empty, the format is guessed from the data
         schema = None if not text else Schema.preset(text) if text in PRESETS else Schema.from_toml(text)
         kind = None if text else rulebook.kind
         data = read(path, schema, master=master, kind=kind, stop_at=_reject_open_questions).data
@@ -135,7 +134,7 @@ def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> R
 
 
 def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | None = None) -> Prepared:
-    """Return a release ready to be judged. What the reader cannot take is the team's fault, and raised."""
+    """Return a release prepared for scoring; errors in it are the team's and are raised."""
     limit_decoded_size(submitted, LARGEST)
     data = original_of(rulebook, original, master)
 
@@ -146,7 +145,7 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
         else:
             records = read(submitted, schema).data if schema.official else records_of(submitted, schema)
         if len(records) < len(data):
-            raise FileError(say("too_few_rows", rows=len(records), expected=len(data)))
+            raise FileError(say("row_count", rows=len(records), expected=len(data)))
         rows, names = records, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
         if isinstance(records, History):  # under pseudonyms that do not depend on what they were called
             column = schema.role(Role.CUSTOMER).name
@@ -178,7 +177,7 @@ def _reject_open_questions(questions: Sequence[Question]) -> None:
 
 
 def _read_at(path: Path, schema: Schema, count: int) -> Records:
-    """Read AT as the official checker takes it: blank lines are passed over, rows that are missing are deleted ones.
+    """Read AT as the official checker does: blank lines are skipped, missing rows are deleted rows.
 
     A price or quantity of 0 is accepted, so the schema's minimum does not hold here.
     """
@@ -196,7 +195,7 @@ def _read_at(path: Path, schema: Schema, count: int) -> Records:
 
 
 def records_of(path: Path, schema: Schema) -> Records:
-    """Return the rows that a file of no contest's format holds; a table may lack the columns that identify."""
+    """Return the rows of a file without an official format; a table may lack identifying columns."""
     cells, _first_row = read_texts(path, schema)
     present = schema.without([name for name in schema.names if name not in cells.columns])
     build = History if schema.kind == Kind.HISTORY else Table
@@ -205,16 +204,16 @@ def records_of(path: Path, schema: Schema) -> Records:
 
 _FIRST_NAME = 100_001
 _NOBODY = "\0"
-"""Stands before a name that the target does not have: no pseudonym of a release begins so."""
+"""Prefix of names that the target does not have: no pseudonym of a release begins with it."""
 
 
 def make_target(rulebook: Rulebook, original: Path, submitted: Path, salt: bytes, label: str) -> bytes:
-    """Return the file that attackers are given of a valid release.
+    """Return the target of a valid release, the file for attackers.
 
     Parameters
     ----------
     salt, label
-        What the lots are drawn from: the contest's salt, and ``contest/round/submission``.
+        The seed of the random draws: the contest's salt, and ``contest/round/submission``.
     """
     release = prepare(rulebook, original, submitted)
     places = release.live[permutation(salt, f"{label}/rows", len(release.live))]
@@ -241,14 +240,14 @@ def target_names(release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
 
 
 def guess_about_release(pairs: pl.DataFrame, release: Prepared, salt: bytes, label: str) -> pl.DataFrame:
-    """Return a guess about a target as one about the release: under the names, or row numbers, of the release."""
+    """Translate a guess about a target to the names, or row numbers, of the release."""
     if release.rows.schema.kind == Kind.TABLE:
         # of each row of the target, its row of the original
         places = release.live[permutation(salt, f"{label}/rows", len(release.live))]
         public = pl.DataFrame({"place": release.release.secret.origin.cast(pl.Int64)}).with_row_index("public")
         back = pl.DataFrame({"row": row_numbers(len(places)), "place": places}).join(public, on="place", how="left")
         both = pairs.join(back, on="row", how="left", maintain_order="left")
-        inserted = pl.lit("-") + pl.col("row")  # nobody's, and a row of its own all the same
+        inserted = pl.lit("-") + pl.col("row")  # matches nobody, but stays a separate row
         return both.select(row=pl.coalesce((pl.col("public") + 1).cast(pl.String), inserted), person="person")
     names = target_names(release, salt, label)
     unknown = pl.lit(_NOBODY) + pl.col("pseudonym")
@@ -267,7 +266,7 @@ def write_attack(
     progress: Progress = silent,
     **parameters: Any,
 ) -> int:
-    """Attack a target and write the guess; return how many it names."""
+    """Attack a target and write the guess; return its number of rows."""
     data = original_of(rulebook, original)
     public = target_rows(target, data)
     guess = run(data, public, attack, seed=seed, progress=progress, **parameters)
@@ -331,11 +330,11 @@ def sketch_of(cells: pl.DataFrame, places: NDArray[np.int64] | None = None) -> S
 
 
 def similarity(sketch: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> float:
-    """Return the share of equal rows of two files, of the rows of the larger one; none where one has no rows.
+    """Return the share of equal rows of two files, relative to the larger one; 0 if one has no rows.
 
     >>> ann = sketch_of(pl.DataFrame({"pseudonym": ["1", "2", "3", "4"], "customer": ["a", "b", "c", "d"]}))
     >>> bob = sketch_of(pl.DataFrame({"pseudonym": ["4", "1", "2"], "customer": ["d", "a", "c"]}))
-    >>> similar(ann, bob), similar(ann, ann)
+    >>> similarity(ann, bob), similarity(ann, ann)
     (0.5, 1.0)
     """
     if not (sketch and other and sketch["rows"] and other["rows"]):

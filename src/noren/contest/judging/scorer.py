@@ -1,4 +1,4 @@
-"""The process that scores files one after another, and how it is watched from outside.
+"""The process that scores files one after another, and its supervision.
 
 A file may take too long, take all memory or bring its process down; then the process is ended, a fault is told, and
 the next file gets a new one. Memory is watched, not limited: the libraries' threads and allocators reserve gigabytes
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
     from noren.execution.session import ClusterStep
 
-TOO_LONG: Final = N_("judging this file took longer than it may")
-TOO_LARGE: Final = N_("judging this file took more memory than it may")
-GONE: Final = N_("the process that judged this file was ended from outside")
-UNEXPECTED: Final = N_("the judge failed by a fault of its own")
+TOO_LONG: Final = N_("scoring this file took too long")
+TOO_LARGE: Final = N_("scoring this file took too much memory")
+GONE: Final = N_("the process that scored this file was killed")
+UNEXPECTED: Final = N_("internal error")
 UNREADABLE: Final = N_("a file of the contest could not be read")
-DISK_FULL: Final = N_("the disk of the judge is full")
-STOPPED: Final = N_("the judge was stopped while it looked at this file; it is looked at again")
-CLUSTER_LOST: Final = N_("the cluster was lost in the middle of judging; this file was judged on this machine")
-OTHER_SCORER: Final = N_("this contest is judged by another version than this judge has")
+DISK_FULL: Final = N_("the disk of the worker is full")
+STOPPED: Final = N_("the worker was stopped while it scored this file")
+CLUSTER_LOST: Final = N_("the connection to the cluster was lost, so this file was scored on this machine")
+OTHER_SCORER: Final = N_("this contest needs another version of the scorer than this worker has")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of ours; the attempt is tried again, and given back where that does not help.
+    """An internal error; scoring is tried again, and then the attempt is refunded.
 
     Attributes
     ----------
@@ -65,29 +65,29 @@ class Fault:
 
     @property
     def tries(self) -> int:
-        """How often it is tried in all: what was too large or too long once will be so again."""
+        """How often scoring is tried: too much time or memory will recur."""
         return 2 if self.reason in (TOO_LONG, TOO_LARGE) else 3
 
 
 _LOOK_EVERY = 0.1
 _MOST_ORDERS = 2_000
 _MOST_KEPT = 2 * 2**30
-"""Orders, and resident bytes, after which a process makes room for a new one."""
+"""Orders, and resident bytes, after which a process is replaced."""
 _STARTED = 400 * 2**20
 """Bytes that the libraries take before the first file is read."""
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
-"""A bench for each core does more than one with threads on all of them."""
+"""One process per core is faster than one process with threads on all cores."""
 
 
 class ScorerProcess:
-    """A process that judges, started when it is first needed and again after it was ended.
+    """A scoring process, started when it is first needed and restarted after it ended.
 
     Parameters
     ----------
     log
-        Where what nobody expected is written in full.
+        The log file of unexpected errors.
     """
 
     def __init__(self, log: Path, *, command: tuple[str, ...] = ("-m", "noren.contest.judging.scorer")) -> None:
@@ -110,9 +110,9 @@ class ScorerProcess:
         stop: threading.Event | None = None,
         on_line: Callable[[Line], None] = lambda line: None,
     ) -> dict[str, Any] | Fault:
-        """Do an order (:func:`do`); return what came of it, or why nothing did.
+        """Carry out an order (:func:`do`); return the result, or the fault.
 
-        ``hear`` is told how far it is (``done``, ``words``), and the ``stages`` of a cluster where one does the work.
+        ``on_line`` receives the progress (``done``, ``words``) and the ``stages`` of a cluster.
         """
         stop = stop or threading.Event()
         number = next(self._numbers)
@@ -130,7 +130,7 @@ class ScorerProcess:
         most = max(resident(process.pid), _STARTED) + int(megabytes * 2**20)
 
         def look() -> None:
-            """End the process where it takes too long or too much."""
+            """Kill the process if it takes too much time or memory."""
             nonlocal ended
             if not ended and (time.monotonic() > until or resident(process.pid) > most):
                 ended = TOO_LONG if time.monotonic() > until else TOO_LARGE
@@ -156,7 +156,7 @@ class ScorerProcess:
 
 
 def resident(pid: int) -> int:
-    """Return how many bytes of memory a process has; 0 where the system does not tell."""
+    """Return the resident memory of a process in bytes; 0 if unknown."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
     except (OSError, IndexError):
@@ -171,7 +171,7 @@ Say = Callable[[Mapping[str, Any]], None]
 
 
 def main(judge: Parent) -> None:
-    """Do orders for as long as somebody gives them."""
+    """Carry out orders until the parent is gone."""
     orders: queue.SimpleQueue[Line] = queue.SimpleQueue()
     judge.listen(orders.put)
     while True:
@@ -197,7 +197,7 @@ def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
         return {"fault": CLUSTER_LOST}
     except MemoryError:
         return {"fault": TOO_LARGE}
-    except InputError as error:  # of a team's file it would be in the result
+    except InputError as error:  # an error in a team's file would be in the result
         sys.stderr.write(f"{error}\n")
         return {"fault": DISK_FULL if is_disk_full(error) else UNREADABLE}
     except Exception as error:
@@ -207,7 +207,7 @@ def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
 
 
 def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]:
-    """Do one order: ``release`` and ``guess`` are scored, of ``target`` the file is written to ``out``.
+    """Carry out one order: score a ``release`` or ``guess``, or write a ``target`` to ``out``.
 
     A release whose order names an ``engine`` and a ``folder`` is judged by that cluster, as far as it has plans.
     """
@@ -244,7 +244,7 @@ def _rulebook(text: str) -> Rulebook:
 
 
 class _ScorerProgress:
-    """Progress as lines, a few a second; the stages of a cluster whenever they changed."""
+    """Reports progress as lines, a few per second, and the stages of a cluster when they change."""
 
     def __init__(self, say: Say) -> None:
         self._say, self._last = say, 0.0

@@ -1,4 +1,4 @@
-"""What a release or a guess is worth: the measures of the rulebook, and what was found for the one judgement.
+"""Scores of releases and guesses: the measures of the rulebook, and the facts for the verdict.
 
 The result is the body of an entry of the log: plain data, numbers to ten decimals, texts in every language, nothing
 of the clock or the machine. The same files give the same bytes.
@@ -59,11 +59,11 @@ Answer = TypeVar("Answer", Guess, Score)
 
 
 class ClusterLostError(Exception):
-    """A cluster was lost in the middle: nothing of the judgement counts, and it is done again elsewhere."""
+    """A cluster was lost while scoring; the file is scored again elsewhere."""
 
 
 class ScoringEngine(Engine):
-    """This machine, and perhaps a cluster; the files of one release then lie in ``folder``, which its workers see."""
+    """This machine and optionally a cluster, which reads the files of one release from ``folder``."""
 
     def __init__(self, cluster: Engine | None = None, folder: Path | None = None) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class ScoringEngine(Engine):
     def attack(
         self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
-        """Attack a release with the knowledge that a baseline attack has: on the cluster where that is all."""
+        """Run a baseline attack: on the cluster if the attack has full knowledge."""
         whole = how["knowledge"] == 1 and how["item_prefix"] is None and not attack.listens
         # texts of which some are spelled in a way that Parquet does not keep (2.10) are compared here
         compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
@@ -99,14 +99,14 @@ class ScoringEngine(Engine):
         guesses: Mapping[str, Any] | None = None,
         progress: Progress = silent,
     ) -> Score:
-        """Measure a release, or a guess about it: on the cluster where no guess is needed."""
+        """Measure a release, or a guess about it: on the cluster if no guess is needed."""
         score = None
         if "guess" not in measure.needs and self._cluster is not None and self._cluster.runs(measure):
             score = self._on_cluster(original, release, lambda cluster, *files: cluster.measure(*files, measure))
         return super().measure(original, release, measure, guesses=guesses) if score is None else score
 
     def is_sure(self, value: float) -> bool:
-        """Tell whether another machine finds the same digits as the log keeps: no sum in another order has others."""
+        """Tell whether a value has the same digits in the log, whatever the order of its sum."""
         if self._cluster is None:
             return True
         return value == int(value) or rounded(value * (1 - _UNSURE)) == rounded(value * (1 + _UNSURE))
@@ -117,7 +117,7 @@ class ScoringEngine(Engine):
         release: ReleaseInput,
         work: Callable[[Engine, OriginalInput, ReleaseInput], Answer],
     ) -> Answer | None:
-        """Do work on the cluster; None where it is refused: a fault of the release is told in one machine's words."""
+        """Do work on the cluster; None if it is refused, so that errors of the release are reported by this machine."""
         if self._cluster is None or self._folder is None:
             return None
         data, made = self._folder / "original.parquet", self._folder / "release"
@@ -134,9 +134,9 @@ class ScoringEngine(Engine):
 
 @contextmanager
 def on_cluster(engine: str, folder: Path) -> Iterator[ScoringEngine]:
-    """Give what judges one release on a cluster; its files lie in a folder of their own until all is done.
+    """Yield an engine that scores one release on a cluster, with a temporary folder for its files.
 
-    Whatever keeps the session from being made is a cluster that is lost.
+    If no session can be created, the cluster counts as lost.
     """
     from noren.execution.session import session
 
@@ -150,7 +150,7 @@ def on_cluster(engine: str, folder: Path) -> Iterator[ScoringEngine]:
 
 
 def in_memory(release: Prepared) -> tuple[OriginalInput, ReleaseInput]:
-    """Return the original and the release as engines take them."""
+    """Return the original and the release as input of engines."""
     return OriginalInput(release.original.schema, None, release.original), ReleaseInput.of(release.release)
 
 
@@ -176,7 +176,7 @@ def score_release(
     found, how many pseudonyms are in ``classes`` of equal histories of each size, and the ``sketch`` by which near
     duplicates are seen. An invalid release has a report alone.
     """
-    track_messages()  # what is kept is in every language
+    track_messages()  # the log holds every language
     with use_language("en"):
         report, release = checked_release(rulebook, original, submitted, master=master)
         if release is None:
@@ -184,7 +184,7 @@ def score_release(
         progress(0.1)
         try:
             values = _values(release, rulebook.of_release(), {}, engine)
-        except InputError as error:  # a measure that cannot judge such a release says why
+        except InputError as error:  # a measure that is not defined for this release
             return _invalid(failed_report(error), facts=None, baseline={}, classes=None, sketch=None)
         baseline = _baseline(rulebook, release, progress, engine)
         data, whole = release.original, release.release
@@ -221,7 +221,7 @@ def score_guess(
     Returns ``valid``, ``report``, ``tried`` for the judgement, ``values`` by measure, whom it names
     (:mod:`~noren.contest.stability`) and the ``sketch``.
     """
-    track_messages()  # what is kept is in every language
+    track_messages()  # the log holds every language
     with use_language("en"):
         data = original_of(rulebook, original)
         release = prepare(rulebook, original, submitted)
@@ -250,7 +250,7 @@ def _values(
     guesses: Mapping[str, Guess],
     engine: ScoringEngine = _HERE,
 ) -> dict[str, float]:
-    """Return the value of each measure, or of the part that counts; measures of several parts run once."""
+    """Return the value of each measure or of its part; a measure with several parts runs once."""
     scores: dict[Measure, Score] = {}
     values = {}
     for key, (measure, part) in chosen.items():
@@ -272,7 +272,7 @@ def _part(score: Score, part: str | None) -> float:
 def _baseline(
     rulebook: Rulebook, release: Prepared, progress: Progress, engine: ScoringEngine
 ) -> dict[str, dict[str, Any]]:
-    """Run the baseline attacks; one that fails is named with its reason."""
+    """Run the baseline attacks; a failed one is listed with its reason."""
     results: dict[str, dict[str, Any]] = {}
 
     def add(key: str, guess: Guess) -> None:
@@ -303,7 +303,7 @@ def _baseline(
 
 
 def _judged(rulebook: Rulebook, release: Prepared, name: str, guess: Guess) -> dict[str, Any]:
-    """Return what a guess is worth, by the rules and for the judgement, and what it says of each customer."""
+    """Return the values of a guess, its facts for the verdict, and its result for each customer."""
     chosen, whole = rulebook.of_guess(), release.release
     cells = any(measure.name in _BY_PERIOD for measure, _part in chosen.values())
     return {

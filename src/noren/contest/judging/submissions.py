@@ -1,12 +1,12 @@
 """Files that teams submit: releases as tables of texts, guesses as pairs.
 
-A release is checked by rules of ours on its texts, before any cell is taken for a value.
+The texts of a release are checked before any cell is parsed.
 
 Files of the cups' formats have neither header nor quotes; others are comma-separated UTF-8 with a header. A file that
-cannot be cut into cells is said so by its reader, at the first row that shows it.
+cannot be split into cells is rejected by its reader at the first such row.
 
-A guess says which pseudonym of a target is whose. 2018, 2016 and other histories: lines ``pseudonym,customer``. Tables:
-``row,person``, a row of the target and a row of the original, both counted from 1. 2017: F̂, a customer and its
+A guess assigns pseudonyms of a target to customers. 2018, 2016 and other histories: lines ``pseudonym,customer``.
+Tables: ``row,person``, a row of the target and a row of the original, both counted from 1. 2017: F̂, a customer and its
 pseudonym in each of twelve months.
 """
 
@@ -33,14 +33,14 @@ from noren.tables import Texts
 say = Texts(__name__)
 SUPPRESSED: Final = "*"
 DELETED: Final = "DEL"
-"""What stands in the customer's place of a deleted row, in the formats of 2016 and 2017."""
+"""The customer cell of a deleted row in the formats of 2016 and 2017."""
 _LAYOUT: Final = TextLayout(delimiter=",", header=True, encoding="utf-8")
 
 
 def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
-    """Return the cells of a submitted file as they are written, by column, and the line of its first row.
+    """Return the cells of a submitted file as texts, by column, and the line of its first row.
 
-    It stops where columns are not those of the original; a table may leave out columns that identify people.
+    Columns must be those of the original; a table may omit identifying columns.
     """
     official = schema.official is not None
     source = Source.open(path)
@@ -56,7 +56,7 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
                 raise SchemaError(say("no_column", name=name, names=listing(needed)))
         for name in names:
             if name not in schema.names:
-                raise SchemaError(say("the original has no such column; take it out"), column=name)
+                raise SchemaError(say("unknown_column"), column=name)
     blocks = [block for _row, block in text_blocks(source, form)]
     if not blocks:
         raise FileError(_("the file holds no rows; give a file with at least one row"), file=path)
@@ -66,17 +66,17 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
 
 
 def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
-    """Return cells as the file that is submitted or handed out: without header in a cup's format, else as CSV."""
+    """Return cells as a file for submission or publication: without header in an official format, else CSV."""
     if schema.official is None:
         return texts.write_csv().encode()
     return "".join(f"{line}\n" for line in lines_of(texts)).encode()
 
 
 def submission_of(release: Release) -> bytes:
-    """Return the file that a team submits of a release: all rows in the original's order, then those inserted.
+    """Return a release as a file for submission: all rows in the original's order, then inserted rows.
 
-    A pseudonym that is a customer's name would be refused, but in the format of 2018, which has numbers alone; then
-    all of them get a letter. What they are called is of no other consequence: targets have names drawn by lot.
+    A pseudonym that is a customer's name would be rejected, except in the format of 2018; then all get a prefix. Their
+    names have no other effect, because targets are renamed at random.
     """
     every = [release.aligned()]
     inserted = release.secret.origin.is_null().arg_true()
@@ -99,7 +99,7 @@ def submission_of(release: Release) -> bytes:
 
 
 def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
-    """Return cells as the original's file spells its values: who reads the one reads the other."""
+    """Return cells in the spelling of the original's file."""
     if rows.schema.official is not None:
         return rows.texts(suppressed)
     dtypes = rows.frame.schema
@@ -108,7 +108,7 @@ def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
 
 
 def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Series) -> Iterator[Finding]:
-    """Find the broken rules of a guess of pairs; an empty file names nobody and breaks none.
+    """Find the problems of a guess of pairs; an empty file has none.
 
     Parameters
     ----------
@@ -124,7 +124,6 @@ def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Se
     name, who = sheet.columns
     whole = pl.col("cells") == len(sheet.columns)
     rows = sheet.rows.with_columns(again=pl.col("row") != pl.col("row").min().over(name))
-
     yield from sheet.findings(
         rows,
         SheetRule(None, ~whole, say("two_cells", columns=", ".join(sheet.columns))),

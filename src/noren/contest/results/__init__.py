@@ -1,7 +1,7 @@
-"""The results of a contest: tables like those of S0, the attack matrix, how firm ranks are; as data, CSV and one page.
+"""Results of a contest: leaderboards, kinds of releases, attack matrix and stability, as JSON, CSV and HTML.
 
-All follows from the log after the lots are revealed, so that a replay makes the same results, and their digest stands
-in the log. The page is self-contained, without scripts, in the language now spoken.
+Everything follows from the log, so that a replay gives the same results; their digest is in the log. The page is
+self-contained, without scripts, in the active language.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from noren.work.hash_chain import canonical, digest_of, rounded
 
 say = Texts(__name__)
 MANY_UNIQUE = 0.25
-"""From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
+"""Share of unique pseudonyms from which a release has too many unique histories."""
 _FEWEST = 4
 _KEPT = 16
 
@@ -57,11 +57,11 @@ class ReleaseKind:
     Attributes
     ----------
     unique
-        Whether many, some or none of the pseudonyms have a history of their own.
+        Whether many, some or none of the pseudonyms have a unique history.
     k
         The smallest class of two or more; None where there is none.
     survived
-        How many of the releases break no condition.
+        Number of releases that break no condition.
     """
 
     unique: str
@@ -71,13 +71,13 @@ class ReleaseKind:
 
     @property
     def label(self) -> str:
-        """What the kind is called, in the language now spoken."""
+        """The name of the kind in the active language."""
         return say(f"unique.{self.unique}", k=count(self.k or 0))
 
 
 @dataclass(frozen=True)
 class AttackPrediction:
-    """How well the baseline attacks predicted the teams': over releases, the rank correlation of shares named rightly.
+    """Rank correlation, over releases, between the success of the baseline attacks and of the teams.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AttackPrediction:
 
     @property
     def sentence(self) -> str:
-        """The finding, in the language now spoken."""
+        """The correlation as a sentence in the active language."""
         if self.r is None or self.low is None or self.high is None:
             return say("prediction.unknown", releases=count(self.releases))
         r, low, high = (f"{value:.2f}".replace("-", "−") for value in (self.r, self.low, self.high))
@@ -102,7 +102,7 @@ class AttackPrediction:
 
 @dataclass(frozen=True)
 class RoundResults:
-    """The results of one round; ``flags`` are two files each of different teams that are nearly the same."""
+    """The results of one round; ``flags`` are nearly identical files of different teams."""
 
     round: str
     data: str
@@ -139,7 +139,7 @@ class Results:
     rescorings: tuple[Mapping[str, Any], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return them as plain data, sentences in English whatever language is spoken, numbers to ten decimals."""
+        """Return them as plain data, with English sentences and numbers to ten decimals."""
         book = self.rulebook
         with use_language("en"):
             data = {field.name: getattr(self, field.name) for field in fields(self)} | {
@@ -173,9 +173,9 @@ _known: dict[str, Results] = {}
 
 
 def results_of(contest: Contest) -> Results:
-    """Return the results of a contest whose lots are revealed; before that, what they would be without the lots.
+    """Return the results of a contest; before the salt is published, without the stability of ranks.
 
-    What was asked for last is kept: the digest of the log's head tells all that they follow from.
+    They are cached by the digest of the log's head, which determines them.
     """
     if contest.digest in _known:
         return _known[contest.digest]
@@ -237,7 +237,7 @@ def _round(contest: Contest, name: str) -> RoundResults:
 
 
 def _kind(classes: Mapping[int, int]) -> tuple[str, int | None]:
-    """Return of which kind a release is: S0's too many unique, 2 unprocessed and else 2-anonymous, 2-anonymous, …
+    """Return the kind of a release as in S0: too many unique, some unique and otherwise k-anonymous, or k-anonymous.
 
     >>> _kind({1: 100, 2: 200}), _kind({1: 2, 2: 398}), _kind({3: 400})
     (('many', None), ('some', 2), ('none', 3))
@@ -281,7 +281,7 @@ def results_json(results: Results) -> str:
 
 
 def standings_csv(results: Results) -> str:
-    """Return one line for each team and round, in English."""
+    """Return one line per team and round, in English."""
     book = results.rulebook
     keys = list(dict.fromkeys([*(term.key for term in book.terms), *(condition.key for condition in book.conditions)]))
     header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers", "verdict"]
@@ -308,7 +308,7 @@ def standings_csv(results: Results) -> str:
 
 
 def matrix_csv(results: Results) -> str:
-    """Return one line for each pair of teams of which one attacked the other."""
+    """Return one line per attacker and target."""
     values = ("named", "right", "needed", "rate", "low", "high", "chance", "customers", "exceeds")
     header = ["round", "attacker", "target", "guesses", *values, "breaks", "side"]
     rows = [
@@ -328,7 +328,7 @@ def matrix_csv(results: Results) -> str:
 
 
 def stability_csv(results: Results) -> str:
-    """Return one line for each ranked team and round: how often it keeps its rank."""
+    """Return the stability of ranks, one line per ranked team and round."""
     rows = [
         [each.round, *(vars(team) | {"team": results.teams[team.team]}).values(), each.stability.draws]
         for each in results.rounds
@@ -339,7 +339,7 @@ def stability_csv(results: Results) -> str:
 
 
 def neutral(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula.
+    """Return a text that spreadsheets do not read as a formula.
 
     >>> neutral("=1+1"), neutral("Team 7"), neutral("-x")
     ("'=1+1", 'Team 7', "'-x")
@@ -365,7 +365,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def results_html(results: Results) -> str:
     """Return the page as text; the same results give the same bytes."""
     book, headline = results.rulebook, results.title
-    if results.rounds:  # who won the last round
+    if results.rounds:
         headline = f"{results.title}: {board_headline(results.rounds[-1].board)}"
     return template("noren.contest.results", "results.html.jinja").render(
         language=active_language(),
@@ -400,13 +400,13 @@ def condition_sentence(book: Rulebook) -> str:
 
 
 def matrix_cell(cell: MatrixCell) -> dict[str, Any]:
-    """Return what a cell of the matrix shows."""
+    """Return the texts of a cell of the attack matrix."""
     evidence = cell.evidence
     shares = {name: percent(getattr(evidence, name)) for name in ("low", "high", "chance")}
     mark = "▲" if cell.breaks or evidence.exceeds else "▽" if cell.side == "below" else ""
     return {
         "text": f"{count(evidence.right)}/{count(evidence.named)}",
-        "more": say("page.needed", needed=count(evidence.needed), **shares),
+        "more": say("cell", needed=count(evidence.needed), **shares),
         "mark": mark,
         "style": {"▲": "breaks", "▽": "below", "": ""}[mark],
     }

@@ -1,43 +1,43 @@
-// Handing in files with their progress, following the judge, and sending a new contest with its files.
+// Uploads with progress, the progress of scoring, and the form of a new contest with its files.
 import { announce, send, showError, upload } from "./base.js";
 
-// --- handing in ---------------------------------------------------------------------------------------------------
+// --- uploads ------------------------------------------------------------------------------------------------------
 
-const words = JSON.parse(document.getElementById("send-words")?.textContent ?? "{}");
+const texts = JSON.parse(document.getElementById("send-texts")?.textContent ?? "{}");
 
-function wayIn(drop) {
+function setUpUpload(drop) {
   const input = drop.querySelector("input[type=file]");
-  const asking = drop.querySelector(".drop-ask");
-  const going = drop.querySelector(".drop-progress");
-  const said = drop.querySelector(".drop-said");
-  const bar = going.querySelector("progress");
-  const wrong = drop.querySelector(".drop-error");
+  const prompt = drop.querySelector(".drop-ask");
+  const progress = drop.querySelector(".drop-progress");
+  const status = drop.querySelector(".drop-said");
+  const bar = progress.querySelector("progress");
+  const errorBox = drop.querySelector(".drop-error");
   let busy = false;
 
   async function take(file) {
     if (!file || busy) return;
-    showError(wrong, null);
+    showError(errorBox, null);
     if (file.size > Number(drop.dataset.largest)) {
-      showError(wrong, `${file.name}: ${words.too_large}`);
+      showError(errorBox, `${file.name}: ${texts.too_large}`);
       input.value = "";
       return;
     }
     busy = true;
-    asking.hidden = true;
-    going.hidden = false;
-    said.textContent = words.sending.replace("{name}", file.name);
-    announce(said.textContent);
+    prompt.hidden = true;
+    progress.hidden = false;
+    status.textContent = texts.sending.replace("{name}", file.name);
+    announce(status.textContent);
     try {
       await upload(drop.dataset.send, file, (done) => (bar.value = done));
-      said.textContent = words.received;
-      announce(words.received);
-      showAnew(drop.dataset.onward);
+      status.textContent = texts.received;
+      announce(texts.received);
+      openPage(drop.dataset.onward);
     } catch (error) {
       busy = false;
-      asking.hidden = false;
-      going.hidden = true;
+      prompt.hidden = false;
+      progress.hidden = true;
       input.value = "";
-      showError(wrong, error);
+      showError(errorBox, error);
       input.focus();
     }
   }
@@ -57,7 +57,7 @@ function wayIn(drop) {
 }
 
 /** Open a page, also where it is this very one with another place in it. */
-function showAnew(address) {
+function openPage(address) {
   const there = new URL(address, location.href);
   if (there.pathname !== location.pathname) return location.assign(there);
   location.hash = there.hash;
@@ -65,9 +65,9 @@ function showAnew(address) {
 }
 
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
-for (const drop of document.querySelectorAll(".drop[data-send]")) wayIn(drop);
+for (const drop of document.querySelectorAll(".drop[data-send]")) setUpUpload(drop);
 
-// --- following the judge ------------------------------------------------------------------------------------------
+// --- progress of scoring ----------------------------------------------------------------------------------------
 
 const OFTEN = 1000;
 const SELDOM = 8000;
@@ -75,18 +75,18 @@ const SELDOM = 8000;
 function follow(box) {
   const { contest, submission } = box.dataset;
   let wait = OFTEN;
-  let heard = "";
+  let lastState = "";
 
   async function ask() {
     try {
       const now = await send("GET", `/api/v1/contests/${contest}/submissions/${submission}`);
       if (now.state !== "waiting" && now.state !== "running") return location.reload();
       box.querySelector("progress").value = now.done;
-      const news = JSON.stringify([now.state, now.before, now.words, now.seconds, now.trouble]);
-      if (news !== heard || document.getElementById("on-cluster")) {
-        if (news !== heard) wait = OFTEN;
-        heard = news;
-        await sayAnew(box);
+      const state = JSON.stringify([now.state, now.before, now.words, now.seconds, now.trouble]);
+      if (state !== lastState || document.getElementById("on-cluster")) {
+        if (state !== lastState) wait = OFTEN;
+        lastState = state;
+        await refreshProgress(box);
       }
     } catch {
       // nobody answers: ask again, more seldom
@@ -98,13 +98,13 @@ function follow(box) {
   setTimeout(ask, OFTEN / 2);
 }
 
-/** Say how far the judge is, in the words of the server. */
-async function sayAnew(box) {
+/** Show the progress of scoring in the server's words. */
+async function refreshProgress(box) {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const words = page.querySelector(`section.progress[data-submission="${box.dataset.submission}"] .progress-words`);
-  const said = box.querySelector(".progress-words");
-  if (words && words.textContent !== said.textContent) said.textContent = words.textContent;
+  const text = page.querySelector(`section.progress[data-submission="${box.dataset.submission}"] .progress-words`);
+  const shown = box.querySelector(".progress-words");
+  if (text && text.textContent !== shown.textContent) shown.textContent = text.textContent;
   const [fresh, old] = [page, document].map((one) => one.getElementById("on-cluster"));
   if (fresh && old && fresh.textContent !== old.textContent) old.replaceWith(fresh);
   else if (fresh && !old) box.after(fresh);

@@ -1,7 +1,6 @@
-"""What the arena keeps: logs, accounts and the queue in a database, files beside it under their digests.
+"""Storage of the arena: logs, accounts and the queue in a database, files under their digests.
 
 The database (:class:`~noren.contest.store.database.ContestStore`) is SQLite or PostgreSQL; files
-(:class:`~noren.contest.store.files.Files`) lie in a folder or at any address that fsspec knows. What nobody may read
-before the results, submitted files and salts, is encrypted with a key outside both
-(:mod:`~noren.contest.store.encryption`).
+(:class:`~noren.contest.store.files.Files`) are in a folder or at any fsspec address. Submitted files and salts, which
+are secret before the results, are encrypted with a key outside both (:mod:`~noren.contest.store.encryption`).
 """

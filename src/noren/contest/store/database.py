@@ -1,7 +1,7 @@
-"""The arena's database: the logs of contests, and beside them what is not of a contest alone.
+"""The arena's database: logs of contests, accounts, tokens, jobs and webhooks.
 
-A log changes in one way: :meth:`ContestStore.changing` holds its head, so that one change at a time is decided on what
-is so, and the entries and the jobs they cause are one transaction. A process killed in between has changed nothing.
+A log changes only through :meth:`ContestStore.changing`, which locks its head, so that changes are decided one at a
+time, and entries and the jobs they cause are one transaction. A process killed in between has changed nothing.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from noren.work.migrations import migrate
 from noren.work.queue import LEASE, Queue, State, clock_of, exclusive, new_id, now, open_database
 
 _LONGEST_HOLD = "60s"
-"""How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
+"""How long a transaction that holds a head may be idle in PostgreSQL."""
 
 
 SCOPES: Final = ("read", "team", "organiser")
-"""What a token may be for: to look, to play in one's team, to organise."""
+"""Scopes of tokens: reading, acting for one's team, organising."""
 _PERSON, _ORGANISER = "person", "organiser"
 
 
 class ArenaAccount(Account):
-    """A person of the arena."""
+    """An account of the arena."""
 
     @property
     def is_organiser(self) -> bool:
-        """Whether she may create contests."""
+        """Whether the account may create contests."""
         return self.role == _ORGANISER
 
 
 class ArenaAccounts(Accounts[ArenaAccount]):
-    """The people that the arena knows."""
+    """The accounts of the arena."""
 
     kind = ArenaAccount
 
@@ -69,16 +69,16 @@ class ContestStore:
     is_rehearsal
         Whether the clock may be moved.
     lease
-        Seconds after which a job whose worker is not heard of is anybody's.
+        Seconds after which a job is released if its worker does not respond.
 
     Attributes
     ----------
     accounts, tokens, jobs, rates, hooks, clock
-        What else it keeps.
+        Its other parts.
     seal
-        What secrets of contests are encrypted with.
+        Encrypts secrets of contests.
     key_check
-        What tells keys apart and says nothing of them.
+        A digest that tells keys apart without disclosing them.
     """
 
     def __init__(self, url: str, key: bytes, *, is_rehearsal: bool = False, lease: float | None = None) -> None:
@@ -97,14 +97,14 @@ class ContestStore:
             self.close()
             raise FileError(
                 _(
-                    "these contests are sealed with another key; bring back secret.key, or set "
-                    "NOREN_CONTEST_KEY to the key of the other servers"
+                    "this database is encrypted with another key; restore secret.key, or set NOREN_CONTEST_KEY to "
+                    "the key of the other servers"
                 ),
                 file=str(self.engine.url),
             )
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.engine.dispose()
 
     def organises(self, account: str, contest: str) -> bool:
@@ -114,7 +114,7 @@ class ContestStore:
             return database.execute(query).first() is not None
 
     def secret(self, contest: str, name: str) -> bytes | None:
-        """Return what a contest knows and tells nobody; it is kept with the contest, and never changed."""
+        """Return a secret of a contest; it never changes."""
         query = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
         with self.engine.connect() as database:
             content: bytes | None = database.execute(query).scalar()
@@ -129,7 +129,7 @@ class ContestStore:
             return list(database.execute(query).scalars())
 
     def entries(self, contest: str, start: int = 0) -> list[LogEntry]:
-        """Return a log, from an entry on; none for a contest that is not there."""
+        """Return a log from an entry on; empty for an unknown contest."""
         with self.engine.connect() as database:
             return _entries(database, contest, start)
 
@@ -141,7 +141,7 @@ class ContestStore:
         organised_by: Iterable[str] = (),
         secrets: Mapping[str, bytes] = {},
     ) -> None:
-        """Add a contest with the entries it begins with, its secrets, and who organises it."""
+        """Add a contest with its first entries, its secrets and its organisers."""
         values = {"created": now(), "head_position": -1, "head_digest": START}
         try:
             with exclusive(self.engine) as database:
@@ -155,13 +155,11 @@ class ContestStore:
         except IntegrityError as error:
             if contest not in self.contests():
                 raise
-            raise DuplicateNameError(
-                _("there is a contest {name} already; choose another name").format(name=contest)
-            ) from error
+            raise DuplicateNameError(_("the name {name} is taken; choose another name").format(name=contest)) from error
 
     @contextlib.contextmanager
     def changing(self, contest: str) -> Iterator[Change]:
-        """Yield what a log is and may become, while nobody else can change it; what was said counts at the end."""
+        """Lock a log and yield a change of it, which is committed at the end."""
         with exclusive(self.engine) as database:
             query = sa.select(contests.c.head_position).where(contests.c.id == contest).with_for_update()
             if self.engine.dialect.name == "postgresql":
@@ -178,7 +176,7 @@ class Change:
     Attributes
     ----------
     connection
-        The transaction. In SQLite nobody else can write meanwhile: whatever is to be written goes through it.
+        The transaction. SQLite has one writer at a time, so all writes must go through it.
     head
         The last entry; none at the very beginning.
     """
@@ -234,16 +232,16 @@ def _entries(database: sa.Connection, contest: str, start: int) -> list[LogEntry
 
 
 class Clock:
-    """The database's clock, so that machines whose clocks differ agree who was late.
+    """The database's clock, so that all machines agree on deadlines.
 
-    In a rehearsal it is moved by what the organiser said; elsewhere nobody can move it.
+    Only in a rehearsal can organisers move it.
     """
 
     def __init__(self, engine: sa.Engine, *, is_rehearsal: bool = False) -> None:
         self._engine, self.is_rehearsal = engine, is_rehearsal
 
     def now(self, database: sa.Connection | None = None) -> dt.datetime:
-        """Return the time in UTC, as a part of a transaction where one is given."""
+        """Return the time in UTC, within a transaction if there is one."""
         if database is None:
             with self._engine.connect() as opened:
                 return self.now(opened)
@@ -265,20 +263,19 @@ class Clock:
 # --- jobs: what is judged, in the queue that all workers share ------------------------------------------------------
 
 _GIVEN_UP: Final = (State.FAILED, State.INTERRUPTED, State.CANCELLED)
-LOST: Final = N_("the worker that had it was not heard of any more")
-"""What is said of a job whose worker was killed or cut off."""
+LOST: Final = N_("the worker stopped responding; the file is scored again")
+"""The error of a job whose worker was killed or disconnected."""
 _LISTED: Final = [column for column in jobs.c if column.name != "stages"]
-"""All but the stages, which are many lines for a job."""
+"""All columns but the stages, which can be long."""
 _RECENT: Final = 50
-"""So many jobs of a kind tell how long the next will take."""
+"""Number of jobs from which durations are estimated."""
 
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """A piece of work for the judge.
+    """A scoring job.
 
-    ``error`` says why it failed, or why it is tried again; ``notice`` what the organiser should know although it did
-    not fail.
+    ``error`` is why it failed or is tried again; ``notice`` informs the organiser without a failure.
     """
 
     id: str
@@ -299,7 +296,7 @@ class ScoringJob:
 
 
 class ScoringQueue:
-    """The queue, and what people are told of it."""
+    """The queue of scoring jobs and webhook messages."""
 
     def __init__(self, engine: sa.Engine, *, lease: float | None = None) -> None:
         self._engine = engine
@@ -316,7 +313,7 @@ class ScoringQueue:
         return self._some(at.contest == contest, *([] if submission is None else [at.submission == submission]))
 
     def place(self, job: str) -> int | None:
-        """Return how many wait in the same queue before a job; None where it waits no longer."""
+        """Return how many jobs are ahead in the queue; None if the job does not wait."""
         mine, other = jobs.alias(), jobs.c
         before = sa.or_(
             other.enqueued < mine.c.enqueued, sa.and_(other.enqueued == mine.c.enqueued, other.id < mine.c.id)
@@ -342,32 +339,28 @@ class ScoringQueue:
         return [(ended - started).total_seconds() for started, ended in moments]
 
     def running_count(self) -> int:
-        """Return how many are at work now."""
+        """Return the number of running jobs."""
         at = jobs.c
         query = sa.select(sa.func.count()).where(at.state == State.RUNNING, at.lease_until > clock_of(self._engine))
         with self._engine.connect() as database:
             return int(database.execute(query).scalar_one())
 
     def has(self, database: sa.Connection, contest: str, kind: str, order: Mapping[str, Any]) -> bool:
-        """Tell, as a part of a transaction, whether a job of a kind and order is there, be it over."""
+        """Tell within a transaction whether a job of a kind and order exists, even if it has ended."""
         at = jobs.c
         text = canonical(order).decode()
         query = sa.select(at.id).where(at.contest == contest, at.kind == kind, at.order == text).limit(1)
         return database.execute(query).first() is not None
 
     def retry(self, contest: str, job: str) -> bool:
-        """Let a job that was given up wait again; tell whether there was one."""
+        """Queue a failed job again; tell whether there was one."""
         known = self.job(job)
         if known is None or known.contest != contest or known.state not in _GIVEN_UP:
             return False
         return self.queue.enqueue(job, known.queue, error="", done=0.0)
 
     def update(self, job: str, holder: str, **values: Any) -> None:
-        """Keep something of a job for as long as it is the holder's.
-
-        That is how far it is (``done``, ``words``), what the organiser should know (``notice``), or the ``stages`` of
-        a cluster that does it, which stay with it.
-        """
+        """Update a job while it belongs to the holder: its progress (``done``, ``words``), ``notice`` or ``stages``."""
         at = jobs.c
         query = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
         if "stages" in values:
@@ -376,7 +369,7 @@ class ScoringQueue:
             database.execute(query.values(**values))
 
     def stages(self, contest: str, submission: str) -> list[dict[str, Any]]:
-        """Return the stages of the cluster that judged a file last; none where no cluster did."""
+        """Return the stages of the cluster that scored a file last, if any."""
         at = jobs.c
         query = sa.select(at.stages).where(at.contest == contest, at.submission == submission, at.stages != "")
         with self._engine.connect() as database:

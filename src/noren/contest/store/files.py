@@ -1,9 +1,9 @@
 """Files under the SHA-256 of their content, in a folder or at any address that fsspec knows (``s3://…``).
 
-What :meth:`Files.put` returned for is on the disk, whole; what was cut off, too large or found no room left nothing.
-What is read is compared with its digest, so that a damaged file is named and never scored.
+When :meth:`Files.put` returns, the file is completely on the disk; an interrupted or too large one leaves nothing.
+Contents are compared with their digest when they are read, so that a damaged file is never scored.
 
-A *sealed* file is encrypted as it comes in, in frames of a mebibyte (AES-256-GCM, each frame with its number and
+A *sealed* file is encrypted while it is received, in frames of a mebibyte (AES-256-GCM, each frame with its number and
 whether it is the last, under a key of the file's own): its plain bytes are never on the disk of the store. The digest,
 which is that of the plain bytes, binds the content to its name.
 """
@@ -31,7 +31,6 @@ from noren.contest.actions import too_large
 from noren.contest.store.encryption import derive_key
 from noren.data.formats.files import explain_write_errors
 from noren.errors import FileError, ParameterError, reason_of
-
 from noren.tables import Texts
 from noren.web.errors import TooLargeError
 
@@ -42,10 +41,10 @@ _MAGIC: Final = b"noren sealed 1\n"
 _SEALED: Final = ".sealed"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _FORGOTTEN: Final = 86_400.0
-"""Seconds after which nobody is at work any more on a file that was begun."""
+"""Seconds after which an unfinished file is removed."""
 _HOUR: Final = 3_600.0
 _PLAIN: Final = "noren-contest-"
-"""How folders of opened files are called, before the number of the process that reads them."""
+"""Prefix of the folders of decrypted files, before the process number."""
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 
 
@@ -69,8 +68,8 @@ class Files:
     Examples
     --------
     >>> files = Files("memory://doctest", bytes(32))
-    >>> kept = files.put(b"tea", sealed=True)
-    >>> kept.size, files.read(kept.digest)
+    >>> stored = files.put(b"tea", sealed=True)
+    >>> stored.size, files.read(stored.digest)
     (3, b'tea')
     """
 
@@ -87,7 +86,7 @@ class Files:
         _sweep()
 
     def put(self, content: bytes | Iterable[bytes], *, sealed: bool, largest: int | None = None) -> StoredFile:
-        """Keep bytes, or blocks as they come in; what is there already is written anew, which mends damage."""
+        """Store bytes or blocks; an existing file is written again, which repairs damage."""
         with self.writing(sealed=sealed, largest=largest) as incoming:
             for block in [content] if isinstance(content, bytes) else content:
                 incoming.write(block)
@@ -95,7 +94,7 @@ class Files:
 
     @contextlib.contextmanager
     def writing(self, *, sealed: bool, largest: int | None = None) -> Iterator[IncomingFile]:
-        """Yield something to write blocks to as they come in; they are kept when the block of code ends well."""
+        """Yield a writer of blocks; the file is stored if the code block succeeds."""
         with self._aside() as (aside, out):
             with out:
                 incoming = IncomingFile(out, largest, self._key if sealed else None)
@@ -105,7 +104,7 @@ class Files:
 
     @contextlib.contextmanager
     def _aside(self) -> Iterator[tuple[str, BinaryIO]]:
-        """Yield the name of a new file and the file itself; it is gone again where the block of code ends badly."""
+        """Yield the name of a new file and the file; it is removed if the code block fails."""
         aside = f"aside/{secrets.token_hex(16)}"
         with explain_write_errors(Path(self._disk.display_path(""))):
             out = self._disk.create(aside)
@@ -122,10 +121,9 @@ class Files:
 
     @contextlib.contextmanager
     def path(self, digest: str, suffix: str = "") -> Iterator[Path]:
-        """Yield the path of a file with its plain bytes, for as long as it is needed; the reader must not change it.
+        """Yield the path of a file with its plain bytes; the reader must not change it.
 
-        What is not plain on this machine's disk is opened in its memory where there is room, and in the folder of
-        temporary files elsewhere.
+        Files that are not plain on this disk are decrypted in memory if there is room, otherwise in a temporary folder.
         """
         name, room = self._name(digest), None
         is_here = self._disk.folder is not None and not name.endswith(_SEALED)
@@ -143,7 +141,7 @@ class Files:
             yield plain
 
     def stored_bytes(self, digest: str) -> tuple[bool, Iterator[bytes]]:
-        """Return whether a file is sealed, and its bytes as they lie in the store: what a backup copies."""
+        """Return whether a file is sealed, and its stored bytes, for a backup."""
         name = self._name(digest)
 
         def blocks() -> Iterator[bytes]:
@@ -153,7 +151,7 @@ class Files:
         return name.endswith(_SEALED), blocks()
 
     def restore(self, digest: str, blocks: Iterable[bytes], *, sealed: bool) -> None:
-        """Keep a file as a store of the same key kept it; nothing is kept of what is not what it is called."""
+        """Restore a file from a backup of a store with the same key; reject it if its digest differs."""
         with self._aside() as (aside, out):
             with out:
                 for block in blocks:
@@ -170,7 +168,7 @@ class Files:
         raise FileError(say("not_there"), file=self._disk.display_path(digest))
 
     def _blocks(self, digest: str, name: str | None = None, *, sealed: bool | None = None) -> Iterator[bytes]:
-        """Yield a file's plain bytes; the last comes only if they are what was put in."""
+        """Yield a file's plain bytes; the last block only if the digest matches."""
         name = name or self._name(digest)
         is_sealed = name.endswith(_SEALED) if sealed is None else sealed
         digest_, held = hashlib.sha256(), b""
@@ -190,7 +188,7 @@ class Files:
 
 
 class IncomingFile:
-    """A file that comes in, block by block; with a key, each frame is encrypted once it is known not to be the last."""
+    """A file that is received block by block; with a key, it is encrypted in frames."""
 
     def __init__(self, out: BinaryIO, largest: int | None, key: bytes | None = None) -> None:
         self._out, self._largest = out, largest
@@ -203,7 +201,7 @@ class IncomingFile:
             out.write(_MAGIC + salt)
 
     def write(self, block: bytes) -> None:
-        """Take the next bytes."""
+        """Add bytes."""
         self._size += len(block)
         if self._largest is not None and self._size > self._largest:
             raise TooLargeError(too_large(self._largest))
@@ -217,7 +215,7 @@ class IncomingFile:
             del self._waiting[:FRAME]
 
     def finish(self) -> None:
-        """Take note that this was all."""
+        """Write the last frame."""
         if self._cipher is not None:
             self._frame(self._cipher, bytes(self._waiting), last=True)
 
@@ -227,7 +225,7 @@ class IncomingFile:
 
     @property
     def stored(self) -> StoredFile:
-        """What came in so far."""
+        """Digest and size of the bytes so far."""
         return StoredFile(self._sha.hexdigest(), self._size)
 
 
@@ -251,7 +249,7 @@ def _opened(source: BinaryIO, key: bytes) -> Iterator[bytes]:
 
 
 def _exactly(source: BinaryIO, count: int) -> bytes:
-    """Return so many bytes, fewer only at the end."""
+    """Read a number of bytes, fewer only at the end."""
     content = bytearray()
     while len(content) < count and (block := source.read(count - len(content))):
         content += block
@@ -259,7 +257,7 @@ def _exactly(source: BinaryIO, count: int) -> bytes:
 
 
 def _sweep() -> None:
-    """Remove plain bytes that processes left behind which were killed."""
+    """Remove decrypted files of killed processes."""
     for place in {_IN_MEMORY, Path(tempfile.gettempdir())}:
         for left in place.glob(f"{_PLAIN}*-*"):
             with contextlib.suppress(OSError, ValueError):
@@ -279,7 +277,7 @@ def _name(digest: str, *, sealed: bool) -> str:
 
 
 class _Disk:
-    """A place that fsspec knows; what is closed there is kept."""
+    """Files at an fsspec address."""
 
     def __init__(self, system: Any, root: str, folder: Path | None = None) -> None:
         self.system, self._root, self.folder = system, root.rstrip("/"), folder
@@ -305,7 +303,7 @@ class _Disk:
 
 
 class _Folder(_Disk):
-    """A folder on a disk of this machine, for its owner alone."""
+    """Files in a local folder that only its owner can read."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(fsspec.filesystem("file"), str(root), root)
@@ -331,7 +329,7 @@ class _Folder(_Disk):
 
 
 def _to_disk(path: Path) -> None:
-    """Let the content of a file, or the names in a folder, be on the disk."""
+    """Flush a file or folder to the disk."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
