@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-ASKED = "patient_id repeats 3.0 times a value (4 values in 12 rows): are rows purchases?"
+ASKED = "8 rows repeat a value of patient_id (4 values in 12 rows): is each row a purchase?"
 CURE = "answer with --rows purchases or --rows people or --customer COLUMN, or give a schema (--schema)"
 
 
@@ -78,9 +78,9 @@ def test_rows_that_are_said_to_be_people_and_are_not_stop(noren, visits: Path, t
     answer = noren("protect", visits, "--rows", "people", "--method", "mondrian", "--k", 2, "--out", tmp_path / "r")
     assert answer.code == 2
     assert answer.err.splitlines()[-1] == (
-        "noren: patient_id identifies people, and its 4 values stand in 12 rows (3 each):"
-        " k would count rows, not people;"
-        ' declare that rows are purchases (kind = "history", --rows purchases), or keep one row per person'
+        "noren: patient_id identifies people, and its 4 values occur in 12 rows (3 each),"
+        " so k would count rows, not people;"
+        ' declare rows as purchases (kind = "history", --rows purchases), or keep one row per person'
     )
     assert not (tmp_path / "r").exists()
 
@@ -91,7 +91,7 @@ def test_which_of_two_is_the_customer_is_answered_by_a_flag(noren, shop: Path, t
     assert answer.code == 2
     assert answer.err.splitlines() == [
         f"noren: {shop}: client no and household_id could each be the customer (6 and 2 values in 12 rows):"
-        " which is the customer?; answer with --customer 'client no' or --customer household_id or --rows people,"
+        " which one is it?; answer with --customer 'client no' or --customer household_id or --rows people,"
         " or give a schema (--schema)"
     ]
     answer = noren(*words, "--customer", "household_id")
@@ -99,7 +99,7 @@ def test_which_of_two_is_the_customer_is_answered_by_a_flag(noren, shop: Path, t
     assert pl.read_parquet(tmp_path / "r" / "public.parquet")["household_id"].n_unique() == 2
     answer = noren(*words, "--customer", "household", "--force")
     assert answer.code == 2
-    assert "the data have no column 'household' (did you mean household_id?)" in answer.err
+    assert "the data has no column 'household' (did you mean household_id?)" in answer.err
 
 
 def test_a_schema_leaves_nothing_to_say(noren, shop: Path, tmp_path: Path) -> None:

@@ -17,5 +17,5 @@ def test_components_are_listed(noren, room) -> None:
 
 
 def test_a_component_says_which_columns_it_needs(noren) -> None:
-    assert "It needs columns with the roles: date, price." in noren("attacks", "s7").out
+    assert "Required roles: date, price." in noren("attacks", "s7").out
     assert "needs columns" not in noren("attacks", "consistency").out

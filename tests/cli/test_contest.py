@@ -80,17 +80,17 @@ class TestCheck:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("status",), "which server?"),
-        (("status", "cup", "--server", "ftp://cup"), "no address of a server"),
-        (("attack", "cup", "07"), "what is the guess?"),
-        (("create", "cup", "--data", "T.csv"), "names no round"),
-        (("create", "cup", "--data", "final=T.csv", "--days", "1,2"), "not five lengths"),
-        (("create", "cup", "--data", "final=T.csv", "--set", "bound"), "sets nothing"),
+        (("status",), "no server is given; name it with --server ADDRESS"),
+        (("status", "cup", "--server", "ftp://cup"), "is not the address of a server"),
+        (("attack", "cup", "07"), "there is no guess; name its file"),
+        (("create", "cup", "--data", "T.csv"), "--data T.csv is not valid; write it like final=T.csv"),
+        (("create", "cup", "--data", "final=T.csv", "--days", "1,2"), "--days 1,2 is not valid"),
+        (("create", "cup", "--data", "final=T.csv", "--set", "bound"), "--set bound is not valid; write it like"),
         (("create", "cup", "--data", "final=T.csv", "--zone", "Mars/Base"), "there is no time zone"),
-        (("create", "cup", "--data", "final=T.csv", "--start", "soon"), "is no time"),
-        (("results", "cup", "--out", "results.pdf"), "results cannot be written as"),
-        (("serve", "--demo", "--data-dir", "arena"), "--demo keeps nothing"),
-        (("token", "--make", "a", "--revoke", "b"), "two things"),
+        (("create", "cup", "--data", "final=T.csv", "--start", "soon"), "is not a time"),
+        (("results", "cup", "--out", "results.pdf"), "the file name ends in '.pdf'; use one of .html, .csv, .json"),
+        (("serve", "--demo", "--data-dir", "arena"), "--demo and --data-dir, --database, --files exclude each other"),
+        (("token", "--create", "a", "--revoke", "b"), "--create and --revoke exclude each other"),
         (("audit", "no/such.zip"), "there is no file"),
         (("simulate", "--rulebook", "nothing"), "there is no"),
     ],
@@ -120,7 +120,7 @@ class TestPlans:
         (found,) = _plan(path, None, "7,7,7,2,1", "Asia/Tokyo", ["final"])
         assert found["opens"] == "2026-04-01T00:00:00.000000+00:00"
         assert found["closes"] == "2026-04-08T00:00:00.000000+00:00"
-        with pytest.raises(ParameterError, match="leave --start and --days out"):
+        with pytest.raises(ParameterError, match="--phases and --start, --days exclude each other"):
             _plan(path, "2026-04-01", "7,7,7,2,1", "UTC", ["final"])
 
     def test_opening_now_moves_all_that_is_to_come_by_as_much(self) -> None:
@@ -165,7 +165,7 @@ class TestPlans:
         assert round_of(about, None, "protect") == "final"
         assert round_of(about, None, "attack") == "preliminary"
         assert round_of(about, "final", "attack") == "final"
-        with pytest.raises(ParameterError, match="rounds are preliminary, final"):
+        with pytest.raises(ParameterError, match="there is no 'third'; use one of preliminary, final"):
             round_of(about, "third")
 
 

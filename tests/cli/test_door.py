@@ -47,7 +47,7 @@ def test_version(noren) -> None:
         (["protect", "absent.csv", "--method", "pseudonymize", "--out", "r"], "absent.csv: there is no such file"),
         (["protect", ".", "--method", "pseudonymize", "--out", "r"], "this is a folder"),
         (["protect", "absent.csv", "--method", "generalise", "--out", "r"], "did you mean generalize"),
-        (["protect", "absent.csv", "--method", "generalize-by-count", "--k", "1", "--out", "r"], "k=1 protects nobody"),
+        (["protect", "no.csv", "--method", "generalize-by-count", "--k", "1", "--out", "r"], "k = 1 is out of range"),
         (["protect", "absent.csv", "--method", "pseudonymize", "--kay", "1", "--out", "r"], "no parameter --kay"),
         (["attack", "T.csv", "absent", "--attacks", ","], "no name is given; use one of"),
         (["measure", "T.csv", "T.csv", "--measures", "cel-error"], "did you mean cell-error?"),
@@ -105,7 +105,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted; nothing was left half-written" in err
+    assert "interrupted; no partial file was left" in err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -120,7 +120,7 @@ def test_ctrl_c_counts_even_where_a_library_swallows_it(noren, monkeypatch, smal
     monkeypatch.setattr("noren.data.guessing.schema_guess.guess_schema", swallowed)
     answer = noren("schema", "guess", small_csv)
     assert (answer.code, answer.out) == (130, "")
-    assert answer.err == "noren: interrupted; nothing was left half-written\n"
+    assert answer.err == "noren: interrupted; no partial file was left\n"
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -27,5 +27,5 @@ def test_draw(noren, small_csv, releases, tmp_path) -> None:
 def test_draw_refuses_another_ending_and_leaves_nothing(noren, small_csv, releases, tmp_path) -> None:
     answer = noren("draw", small_csv, releases[0], *SCHEMA, "--out", tmp_path / "draws.csv")
     assert (answer.code, answer.out) == (2, "")
-    assert "let the name end in .parquet" in answer.err
+    assert "use a file name that ends in .parquet" in answer.err
     assert not (tmp_path / "draws.csv").exists()

@@ -133,7 +133,8 @@ def test_an_audit_that_breaks_down_does_not_lose_the_release(noren, small_csv, t
         answer = noren(*words, "--out", tmp_path / "out", "--json")
     assert answer.code == 1
     assert (
-        "the audit of the release did not finish (ValueError: customer c0001 is odd); do not publish it" in answer.err
+        "the audit of the release did not finish (ValueError: customer c0001 is odd); do not publish the release"
+        in answer.err
     )
     assert answer.json["failed"]["audit"] in answer.err
     found, sound = Release.load(tmp_path / "out"), Release.load(tmp_path / "sound")
@@ -175,7 +176,7 @@ def test_what_cannot_be_written_officially_is_said_before_long_work(noren, tmp_p
     words = ("protect", tmp_path / "T.csv", "--schema", "sample", "--method", "pseudonymize", "--official")
     answer = noren(*words, "--out", tmp_path / "r")
     assert answer.code == 2
-    assert "no official text format; omit --official" in answer.err
+    assert "no official text format; give a purchase history of a contest" in answer.err
 
 
 # --- explore ----------------------------------------------------------------------------------------------------------
@@ -205,7 +206,7 @@ def test_a_failed_measure_is_no_verdict(noren, order, tmp_path, monkeypatch) -> 
     )
     again = noren(*order, "--out", tmp_path / "study", "--json")  # only what failed, and what rests on it, runs again
     assert (again.code, again.json["computed"], again.json["failed"]) == (0, 2, {})
-    assert again.json["kept"] == answer.json["computed"] - 2
+    assert again.json["cached"] == answer.json["computed"] - 2
     assert again.json["recommended"] == answer.json["recommended"] == ["generalize-by-count, k = 6"]
     clean = noren(*order[:-1], tmp_path / "other", "--json")
     assert clean.json["settings"] == again.json["settings"]
@@ -217,7 +218,7 @@ def test_a_failed_attack_leaves_open_whether_it_withstands(noren, order, monkeyp
         answer = noren(*order)
     assert answer.code == 1
     assert "generalize-by-count, k = 6, unique-rows failed: MemoryError" in answer.err
-    assert "what failed is not kept; the same command tries it again" not in answer.out
+    assert "● withstands" not in answer.out
     again = noren(*order, "--json")
     weak, strong = (one["verdict"] for one in again.json["settings"])
     assert (again.code, weak, strong) == (0, "broken", "proved")
@@ -291,7 +292,7 @@ def test_a_ledger_releases_nothing_whose_risk_is_not_known(noren, small_csv, tmp
             assert (told["released"], told["failed"], set(told["after"]["attacks"])) == (
                 False, {"s2": "ValueError: no"}, {"s1"},
             )  # fmt: skip
-            assert "was not released, for its risk is not known: s2 failed: ValueError: no" in answer.err
+            assert "was not released, because its risk is unknown: s2 failed: ValueError: no" in answer.err
     assert noren("ledger", "show", ledger, "--json").json["entries"] == []
     assert noren("ledger", "add", ledger, small_csv).code == 0
 
@@ -312,7 +313,7 @@ def test_after_ctrl_c_the_guesses_there_are_told(noren, small_csv, release, tmp_
     lines = answer.err.splitlines()
     assert lines[-2:] == [
         f"{out} has no guesses of s2, s3; run the command again",
-        "noren: interrupted; nothing was left half-written",
+        "noren: interrupted; no partial file was left",
     ]
 
 

@@ -50,7 +50,7 @@ class TestPage:
         said = page(width=100) + page("sample", width=100)
         for english in ("Usage", "Show this", "Install completion", "required", "default", "Options", "Commands"):
             assert english not in said
-        for own in ("使い方: noren sample", "このメッセージを表示して終了します。", "[必須]", "[既定値: 400]"):
+        for own in ("使い方: noren sample", "このヘルプを表示して終了します。", "[必須]", "[既定値: 400]"):
             assert own in said
 
     def test_english_is_as_typer_says_it(self) -> None:

@@ -20,10 +20,10 @@ def table(tmp_path: Path) -> tuple[str, str, str]:
 
 
 def test_identifiers(noren, table) -> None:
-    found = noren("identifiers", *table, "--largest", 2, "--json").json
+    found = noren("identifiers", *table, "--max-columns", 2, "--json").json
     best = found["sets"][0]
     assert (best["columns"], best["separation"], best["alone"], best["distinction"]) == (["age", "town"], 1.0, 1.0, 1.0)
-    shown = noren("identifiers", *table, "--largest", 2, "--columns", "age,town")
+    shown = noren("identifiers", *table, "--max-columns", 2, "--columns", "age,town")
     assert "age + town" in shown.out
     assert "illness" not in shown.out
     wrong = noren("identifiers", *table, "--columns", "weight")

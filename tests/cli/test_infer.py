@@ -37,7 +37,7 @@ def test_a_release_with_a_control_group(noren, sides) -> None:
     members, controls, release = sides
     answer = noren("infer", members, "--release", release, *SCHEMA, "--control", controls, "--rule", "sensitive")
     assert answer.code == 0, answer.err
-    assert "membership, by likelihood: 60 members, 40 controls" in answer.out.replace("\n", " ")
+    assert "Membership, likelihood: 60 members, 40 controls" in answer.out.replace("\n", " ")
     assert "this rule allows 10.0% beyond that" in answer.out
     judged = noren("judge", members, release, *SCHEMA, "--attacks", "none", "--control", controls, "--json")
     assert judged.code == 3  # nobody attacked, whatever is inferred
@@ -54,8 +54,8 @@ def test_people_of_the_data_are_no_control_group(noren, sides) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "inferences need a release with a control group, or a method"),
-        (("--method", "pseudonymize", "--hold-out", 0.01), "too few to tell an effect from chance"),
+        ((), "inferences need a release and a control group, or a method"),
+        (("--method", "pseudonymize", "--hold-out", 0.01), "too few to distinguish an effect from chance"),
         (("--method", "pseudonymize", "--k", 3), "has no parameter"),
         (("--k", 3), "'--k' was not expected"),
     ],

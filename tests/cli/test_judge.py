@@ -56,7 +56,7 @@ def test_withstands_is_0_and_says_what_the_attacks_see_through(noren, small_csv,
     answer = noren("judge", small_csv, out, *SCHEMA, "--attacks", "unique-rows", "--json")
     assert (answer.code, answer.json["verdict"]) == (0, "withstands")
     assert "The attacks tried can see through: " in answer.json["sentence"]
-    assert "None of them sees through: " in answer.json["sentence"]
+    assert "None of them can see through: " in answer.json["sentence"]
 
 
 def test_less_knowledge_names_fewer(noren, small_csv, tmp_path) -> None:

@@ -12,12 +12,12 @@ def test_purchases_without_items_from_door_to_door(noren, tmp_path: Path) -> Non
     data = (tmp_path / "paid.csv", "--schema", tmp_path / "paid.toml")
     made = noren("protect", *data, "--method", "generalize", "--k", "2", "--seed", "1", "--out", tmp_path / "out")
     assert made.code == 0
-    assert "left out, as nobody owns them" in made.out
+    assert "Removed rows without a customer" in made.out
     judged = noren("measure", data[0], tmp_path / "out", *data[1:], "--measures", "all", "--json").json["results"]
     assert judged["classes"]["value"] >= 2
     assert "jaccard-mean" not in judged
     shown = noren("measure", data[0], tmp_path / "out", *data[1:], "--measures", "rfm")
-    assert "rfm: measured without quantity, which these purchases do not have" in shown.err
+    assert "rfm: measured without quantity, which the data does not have" in shown.err
     refused = noren("measure", data[0], tmp_path / "out", *data[1:], "--measures", "jaccard-mean")
     assert (refused.code, refused.out) == (2, "")
     assert "jaccard-mean needs a column with the role item, and these purchases have none" in refused.err

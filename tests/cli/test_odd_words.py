@@ -85,7 +85,7 @@ def test_odd_words_are_one_line(noren, small, small_csv, tmp_path, monkeypatch, 
     answer = noren(*words)
     assert answer.code == 2, answer
     assert answer.err.strip().splitlines()[-1]
-    assert "this should not happen" not in answer.err
+    assert "internal error" not in answer.err
     assert "Traceback" not in answer.err
     assert small_csv.stat().st_size > 0
 
@@ -104,7 +104,7 @@ def test_a_full_output_is_said(words: list[str]) -> None:
             [sys.executable, "-m", "noren", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 2
-    said = "noren: the result could not be printed (No space left on device); print it to another place\n"
+    said = "noren: the result could not be printed (No space left on device); redirect it elsewhere\n"
     assert done.stderr == said
 
 
@@ -124,7 +124,7 @@ def test_a_full_error_output_loses_nothing(tmp_path: Path) -> None:
     ("error", "said"),
     [
         (OSError(5, "Input/output error", "/mnt/x"), "/mnt/x: Input/output error; check the path, the disk and"),
-        (MemoryError(), "there is not enough memory; take fewer rows, or a machine with more"),
+        (MemoryError(), "not enough memory; use fewer rows or a larger machine"),
     ],
 )
 def test_trouble_of_the_machine_is_no_bug(noren, monkeypatch, error, said) -> None:

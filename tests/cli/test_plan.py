@@ -29,12 +29,12 @@ def test_plan(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "there is nothing to plan; say how many values each attribute has"),
-        (["--domains", "5,2"], "give --rows, --rho or both"),
-        (["--domains", "5,x", "--rows", "9"], "--domains '5,x' is not understood"),
+        ([], "--domains is missing; add it, such as --domains 5,2,42"),
+        (["--domains", "5,2"], "--rows / --rho is missing; add it, such as --rows 32561"),
+        (["--domains", "5,x", "--rows", "9"], "--domains '5,x' is not a list of numbers"),
         (["--domains", "1", "--rows", "9"], "give numbers from 2 on"),
-        (["--domains", "5", "--rows", "9", "--k", "10"], "k=10 cannot hold for 9 rows"),
-        (["--domains", "5", "--rho", "1"], "no probability below 1"),
+        (["--domains", "5", "--rows", "9", "--k", "10"], "k = 10 is out of range; use 1 <= k <= 9"),
+        (["--domains", "5", "--rho", "1"], "rho = 1.0 is out of range; use 0 <= rho < 1"),
     ],
 )
 def test_plans_that_cannot_be(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,25 +63,25 @@ def test_plan_joint(files: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert sizes["releases"][0]["rho"] == pytest.approx(planned["rho"])  # type: ignore[index]
     assert run(["plan", "joint", "r1", "r2", "--keep", "2"]) == 0
     shown = capsys.readouterr()
-    assert "all together" in shown.out
-    assert "so that the evidence adds up: sex" in shown.err
-    assert "if its own k is 52.33 or more" in shown.err
+    assert "Total" in shown.out
+    assert "Attributes released more than once: sex" in shown.err
+    assert "if its own k is at least 52.33" in shown.err
     assert run(["plan", "joint", "r1", "r2", "--keep", "20"]) == 0
-    assert "k = 20 does not hold any more" in capsys.readouterr().err
+    assert "The joint k is 10.72, already below 20." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ([], "there is no release; name releases of one table, or plans (--planned)"),
-        (["absent"], "absent: this is no statement of a release"),
+        (["absent"], "absent: this is not the statement of a release"),
         (["r", "r/"], "is named twice"),
-        (["--planned", "3:60"], "nothing says how many rows the table has; give --rows"),
-        (["--planned", "3:many", "--rows", "9"], "--planned '3:many' is not understood"),
-        (["--planned", ":5", "--rows", "9"], "--planned ':5' is not understood"),
-        (["--planned", "a:10", "--rows", "9"], "k=10 cannot hold for 9 rows"),
-        (["r", "--rows", "9"], "the releases are of 500 rows, and --rows says 9"),
-        (["r", "h"], "h was made by hand, whose k is of another kind"),
+        (["--planned", "3:60"], "--rows is missing; add it, such as --rows 32561"),
+        (["--planned", "3:many", "--rows", "9"], "--planned 3:many is not valid; write it like race,sex:500"),
+        (["--planned", ":5", "--rows", "9"], "--planned :5 is not valid; write it like race,sex:500"),
+        (["--planned", "a:10", "--rows", "9"], "k = 10 is out of range; use 1 < k <= 9"),
+        (["r", "--rows", "9"], "the releases have 500 rows, but --rows is 9; omit --rows"),
+        (["r", "h"], "h was made by hand, whose k means something else"),
     ],
 )
 def test_what_cannot_be_joined(

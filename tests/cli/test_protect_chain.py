@@ -47,10 +47,10 @@ def test_a_chain_is_protected_and_measured(noren, small_csv, chain, tmp_path) ->
 
 def test_the_table_tells_each_step(noren, small_csv, chain, tmp_path) -> None:
     shown = call(noren, small_csv, "--chain", chain, "--out", tmp_path / "r").out
-    for words in ("step 1", "thin share=0.1", "step 3", "monthly-pseudonyms period=month", "added rows"):
+    for words in ("Method 1", "thin share=0.1", "Method 3", "monthly-pseudonyms period=month", "Added rows"):
         assert words in shown
     alone = call(noren, small_csv, "--method", "thin", "--share", 0.5, "--out", tmp_path / "s").out
-    assert "step 1" not in alone
+    assert "Method 1" not in alone
     assert "thin share=0.5" in alone
 
 
@@ -71,12 +71,12 @@ def test_periods_on_the_command_line(noren, small_csv, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name one of --method and --chain"),
-        (("--method", "thin", "--chain", "CHAIN"), "name one of --method and --chain"),
-        (("--chain", "CHAIN", "--share", "0.5"), "'--share' was not expected; the parameters of a chain's steps stand"),
+        ((), "either --method or --chain is needed"),
+        (("--method", "thin", "--chain", "CHAIN"), "either --method or --chain is needed"),
+        (("--chain", "CHAIN", "--share", "0.5"), "'--share' was not expected; see noren protect --help"),
         (("--chain", "nowhere.toml"), "nowhere.toml: there is no such file"),
-        (("--method", "thin", "--share", "1.5"), "share = 1.5 does not fit thin"),
-        (("--method", "perturb", "--days", "-1"), "days = -1 does not fit perturb"),
+        (("--method", "thin", "--share", "1.5"), "share = 1.5 is not valid for thin"),
+        (("--method", "perturb", "--days", "-1"), "days = -1 is not valid for perturb"),
         (("--method", "chain"), "chain needs the parameter steps"),
     ],
 )

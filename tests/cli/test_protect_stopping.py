@@ -71,7 +71,7 @@ def test_the_first_keeps_the_best(noren: Command, press: Press, small_csv: Path,
     answer = noren(*words(small_csv, tmp_path / "r"))
     assert answer.code == 0
     assert "stopping with the best so far (0." in answer.err
-    assert "of the search" in answer.out
+    assert "Search stopped at" in answer.out
     notes = json.loads((tmp_path / "r/statement.json").read_text(encoding="utf-8"))["notes"]
     assert notes["stopped"] is True
     assert f"({notes['U']:.4f})" in answer.err
@@ -83,7 +83,7 @@ def test_the_second_leaves_nothing(noren: Command, press: Press, small_csv: Path
     press(4, 2)
     answer = noren(*words(small_csv, tmp_path / "r"))
     assert (answer.code, answer.out) == (130, "")
-    assert answer.err.endswith("\nnoren: interrupted; nothing was left half-written\n")
+    assert answer.err.endswith("\nnoren: interrupted; no partial file was left\n")
     assert "best so far" not in answer.err
     assert sorted(tmp_path.iterdir()) == files
     assert signal.getsignal(signal.SIGINT) is before
@@ -120,7 +120,7 @@ def test_the_bar_shows_the_best(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     monkeypatch.setenv("COLUMNS", "160")
     with progress_bar("Working") as report:
         report(0.5, "searching", 0.25)
-    assert "searching, best 0.2500" in capsys.readouterr().err
+    assert "searching, best: 0.2500" in capsys.readouterr().err
 
 
 def test_a_stoppable_bar_says_what_it_keeps(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,4 +132,4 @@ def test_a_stoppable_bar_says_what_it_keeps(capsys: pytest.CaptureFixture[str]) 
             report(0.3, "searching", 7.0)
         with pytest.raises(SystemExit):
             signal.raise_signal(signal.SIGINT)
-    assert capsys.readouterr().err == "stopping with the best so far (7); Ctrl-C again leaves without\n"
+    assert capsys.readouterr().err == "stopping with the best so far (7); Ctrl-C again aborts\n"

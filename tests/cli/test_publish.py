@@ -46,12 +46,12 @@ def test_the_card_tells_what_analyses_keep_where_scores_are_handed_over(noren, s
     scores["results"]["reid-rate"] = {"value": 0.987654, "parts": {}}
     (tmp_path / "scores.json").write_text(json.dumps(scores))
     out = tmp_path / "public"
-    assert noren("publish", release, *INSIDE, "--out", out, "--card-from", tmp_path / "scores.json").code == 0
+    assert noren("publish", release, *INSIDE, "--out", out, "--scores", tmp_path / "scores.json").code == 0
     card = (out / "card.en.md").read_text(encoding="utf-8")
     assert f"| cell-error | {scores['results']['cell-error']['value']:.3f} | lower |" in card
     assert "0.98" not in card  # how often people are found is not for a card
     (tmp_path / "wrong.json").write_text("[1]")
-    wrong = noren("publish", release, "--out", out, "--force", "--card-from", tmp_path / "wrong.json")
+    wrong = noren("publish", release, "--out", out, "--force", "--scores", tmp_path / "wrong.json")
     assert wrong.code == 2
     assert "noren measure --json" in wrong.err
 

@@ -19,7 +19,7 @@ def test_sample_prints_the_shape(noren, tmp_path) -> None:
     assert said["mu"] == pytest.approx(sum(len(a & b) / len(a | b) for a, b in pairs) / len(pairs))
     assert said["h"] == pytest.approx(sum(len(a & b) for a, b in pairs) / len(pairs))
     again = noren(*words, "--out", tmp_path / "again.csv")
-    assert "different items per customer" in again.out
+    assert "Different items per customer, mean (b)" in again.out
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "T.csv").read_bytes()
 
 
@@ -62,7 +62,7 @@ def test_sample_master(noren, tmp_path) -> None:
     [
         (("--rows", 5, "--customers", 10), "rows"),
         (("--customers", 0), "customers"),
-        (("--schema", "adult"), "samples are histories"),
+        (("--schema", "adult"), "the schema adult is of kind table; use a schema of kind history"),
         (("--schema", "nonsense"), "no schema 'nonsense'"),
         (("--out", "T.docx"), "the file name ends in '.docx'"),
     ],

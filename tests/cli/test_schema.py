@@ -14,7 +14,7 @@ def test_schema_guess(noren, tmp_path) -> None:
         "ratio",
         0.01,
     )
-    assert "semicolon" in answer.json["said"][0]
+    assert "delimiter ';'" in answer.json["notes"][0]
     printed = noren("schema", "guess", file)
     assert Schema.from_toml(printed.out).role("date").format == "%Y-%m-%d"
     written = noren("schema", "guess", file, "--out", tmp_path / "shop.toml")
@@ -41,7 +41,7 @@ def test_schema_guess_of_online_retail(noren, shared) -> None:
         "InvoiceNo": "invoice", "StockCode": "item", "Description": "description", "Quantity": "quantity",
         "InvoiceDate": "date", "UnitPrice": "price", "CustomerID": "customer", "Country": "other",
     }  # fmt: skip
-    assert "541,909 rows" in answer.json["said"][0]
+    assert "541,909 rows" in answer.json["notes"][0]
 
 
 def test_schema_show_and_list(noren) -> None:

@@ -21,21 +21,21 @@ def test_table_sentence_and_chart(noren, small_csv, release, tmp_path) -> None:
     chart = tmp_path / "u.svg"
     answer = noren("unicity", small_csv, release, *SCHEMA, "--known", "1-3", "--date", "week", "--chart", chart)
     assert answer.code == 0, answer.err
-    assert "one pseudonym left" in answer.out
+    assert "One pseudonym left" in answer.out
     assert "3 known purchases single out" in answer.err
     assert "In the release 3 known purchases leave one pseudonym for 0%" in answer.err
     assert "date (week), item (exact)" in answer.err
-    assert "known purchases" in chart.read_text(encoding="utf-8")
+    assert "Known purchases" in chart.read_text(encoding="utf-8")
     assert "safe" not in answer.out + answer.err
 
 
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--known", "900-1000"), "nobody has 900 different purchases"),
+        (("--known", "900-1000"), "no customer has 900 different purchases"),
         (("--known", "x"), "is not a number of known purchases"),
         (("--columns", "shop"), "no column 'shop'"),
-        (("--date", "fortnight"), "date cannot be known by 'fortnight'"),
+        (("--date", "fortnight"), "'fortnight' is not a precision of date"),
         (("--chart", "u.doc"), "no chart ends in"),
         (("--item", "category"), "give a file (--categories)"),
     ],
@@ -51,5 +51,5 @@ def test_all_unique_is_said(noren, tmp_path) -> None:
     path.write_text("ann,2010/12/1,a,1,1\nbob,2010/12/2,a,1,1\n", encoding="utf-8")
     answer = noren("unicity", path, *SCHEMA, "--known", "1-5")
     assert answer.code == 0
-    assert "every customer asked about is singled out, from 1 on" in answer.err
-    assert "nobody asked about has 2 different purchases; the most is 1" in answer.err
+    assert "1 known purchase singles out 100% of customers" in answer.err
+    assert "No examined customer has 2 different purchases; the maximum is 1." in answer.err

@@ -188,10 +188,10 @@ def test_facts_fill_fields_and_decisions_stay_open(case: Callable[..., Case]) ->
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('compny = "x"', "compny is no fact that papers ask for"),
+        ('compny = "x"', "compny is not a fact of the papers"),
         ("company = 3", "company has no text"),
-        ('company = "', "correct the file"),
-        (f'company = "{"x" * 2001}"', "longer than 2,000 characters"),
+        ('company = "', "the file is not TOML .*; correct it"),
+        (f'company = "{"x" * 2001}"', "company is too long; use 2,000 characters or fewer"),
     ],
 )
 def test_a_wrong_file_of_facts_is_told_in_one_line(tmp_path, text: str, complaint: str) -> None:

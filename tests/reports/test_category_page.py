@@ -12,10 +12,10 @@ def test_the_page_shows_sizes_shares_and_examples(tmp_path: Path) -> None:
     page = write_category_page(shelf, {"i000": "RED MUG"}, tmp_path / "c.html").read_text(encoding="utf-8")
     assert page == category_page(shelf, {"i000": "RED MUG"})
     assert page.startswith("<!doctype html>")
-    assert "100 items in 2 categories; the largest holds 75" in page
-    assert "mugs: 75 items" in page
+    assert "100 items in 2 categories; the largest has 75" in page
+    assert "mugs (75)" in page
     assert "<strong>i000</strong> RED MUG" in page
-    assert page.index("mugs: 75 items") < page.index("toys: 25 items")
+    assert page.index("mugs (75)") < page.index("toys (25)")
     assert page.count("<li>") == EXAMPLES * 2
     assert f"+ {75 - EXAMPLES}<" in page
 

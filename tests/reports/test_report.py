@@ -140,7 +140,7 @@ def test_the_steward_is_warned_and_the_seed_is_kept(history: History) -> None:
     seed = 7_261_534_908_112
     outcome = run_outcome(history, "pseudonymize", seed=seed, **FEW)
     said = report_html(history, [outcome])
-    assert "For the steward alone" in said
+    assert "Confidential: this page contains original rows." in said
     assert str(seed) not in said
     assert outcome.release.secret.digest is not None
     assert outcome.release.secret.digest[:12] not in said
@@ -168,8 +168,8 @@ def test_each_release_has_its_pairs_of_panels(page: Page) -> None:
     panels = [given["aria-label"] for tag, given in page.tags if given.get("role") == "img"]
     assert len(panels) == 2 + 4 * (4 * 2 + 1)
     assert panels[2].startswith("4 known purchases single out")
-    assert panels[3:5] == ["date, original", "date, released: every bar keeps its height"]
-    assert "quantity, original" in panels
+    assert panels[3:5] == ["date, Original", "date, Release: net shift 0%, suppressed 0%"]
+    assert "quantity, Original" in panels
 
 
 def test_one_release_needs_no_map(history: History, outcomes: list[Outcome]) -> None:
@@ -278,7 +278,7 @@ def test_a_published_release_is_shown_as_far_as_it_is_known(history: History, ou
     page = Page(report_html(history, [examine(history, replace(release, secret=gone), attacks=FEW["attacks"])]))
     said = " ".join(text for _tag, text in page.said)
     assert "no attack was judged" in said  # untried
-    assert said.count("it is not at hand") == 2
+    assert said.count("Not available without the secret part of the release.") == 2  # U, and the rows
     assert ("30", "30") in page.numbers
 
 
@@ -292,7 +292,7 @@ def test_tables_and_other_measures_are_shown() -> None:
     page = Page(report_html(people, [Outcome("copy", release, {}, {"beauty": Score(0.25, {"left": 4.0})})]))
     said = [text for _tag, text in page.said]
     assert {"beauty", "0.250", "left", "4", "age", "town"} <= set(said)
-    assert [g["aria-label"] for t, g in page.tags if g.get("role") == "img"][::2] == ["age, original", "town, original"]
+    assert [g["aria-label"] for t, g in page.tags if g.get("role") == "img"][::2] == ["age, Original", "town, Original"]
 
 
 def test_a_column_that_was_dropped_has_no_pair(history: History) -> None:
@@ -327,7 +327,7 @@ def test_commands_quote_what_a_shell_would_read(history: History, outcomes: list
 
 
 def test_nothing_to_report_is_an_error(history: History) -> None:
-    with pytest.raises(ParameterError, match="nothing to report"):
+    with pytest.raises(ParameterError, match="there is no release to report on"):
         report_html(history, [])
 
 

@@ -142,7 +142,7 @@ def test_the_heading_is_the_finding(report: Callable[[str], Path], open_page: Op
     page = open_page(report("en"))
     places = [risk_utility_point(one.label, judge(one), one.scores) for one in outcomes]
     assert page.locator("h1").inner_text() == page.title() == finding(places)
-    assert page.locator("main > aside").inner_text().startswith("For the steward alone.")
+    assert page.locator("main > aside").inner_text().startswith("Confidential: this page contains original rows.")
 
 
 def test_the_tables_show_the_scores(report: Callable[[str], Path], open_page: Opener, outcomes: list[Outcome]) -> None:

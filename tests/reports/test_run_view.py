@@ -255,7 +255,7 @@ def test_a_claim_that_does_not_hold_a_chain_and_no_claim() -> None:
     assert judge(run_view(table, Outcome("x", silent)).facts).reason == Reason.NOT_COUNTED
     chained = replace(as_it_is, statement=Statement.of_chain([Statement("thin", {}), as_it_is.statement]))
     assert judge(run_view(table, examine(table, chained, measures=["classes"])).facts).status == VerdictStatus.BROKEN
-    said = Score(20.0, {}, {"rows": 20, "rows_that_say_nothing": 20, "classes": 0, "holds": True})
+    said = Score(20.0, {}, {"rows": 20, "unlinked_rows": 20, "classes": 0, "holds": True})
     hidden = judge(run_view(table, Outcome("x", as_it_is, scores={"classes": said})).facts)
     assert (hidden.status, hidden.reason, hidden.risk) == (VerdictStatus.PROVED, Reason.NOTHING_SAID, 0.0)
 

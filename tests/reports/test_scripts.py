@@ -168,8 +168,8 @@ def test_a_search_that_was_stopped_is_said_to_be() -> None:
         order = ScriptOrder(
             Statement.of_chain([Statement("thin"), Statement("generalize", {"k": 3}, notes=notes)]), schema
         )
-        assert "the seed alone does not make the same release again" in as_commands(order)
-        assert "the seed alone does not make the same release again" in as_python(order)
+        assert "the seed alone does not reproduce the release" in as_commands(order)
+        assert "the seed alone does not reproduce the release" in as_python(order)
     assert "seed alone" not in as_python(ScriptOrder(Statement("generalize", {"k": 3}), schema))
 
 
@@ -178,7 +178,7 @@ def test_files_of_the_stewards_own_are_named() -> None:
     order = ScriptOrder(Statement.of_chain(steps), Schema.preset("pwscup2018"))
     assert needed_files(order) == ["my\ncategories.csv"]
     for script in (as_commands(order), as_python(order)):
-        assert "# It needs these files beside it: my categories.csv." in script.splitlines()
+        assert "# Required files: my categories.csv" in script.splitlines()
 
 
 def test_a_chain_is_read_as_it_was_written(tmp_path: Path) -> None:

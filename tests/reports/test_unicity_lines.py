@@ -16,14 +16,14 @@ def test_one_line_needs_no_legend() -> None:
         (1, 0.3, 0.1, 0.6), (4, 0.9, 0.5, 1.0),
     ]  # fmt: skip
     assert spec["layer"][1]["encoding"]["color"]["legend"] is None
-    assert "known purchases" in picture(spec)
+    assert "Known purchases" in picture(spec)
 
 
 def test_a_release_is_told_by_what_is_found_rightly_where_that_is_known() -> None:
     judged = unicity_lines(ORIGINAL, {"k3": [step | FORGIVEN for step in ORIGINAL]})
     assert [row["share"] for row in judged["data"]["values"]] == [0.3, 0.9, 0.2, 0.2]
-    assert {row["line"] for row in judged["data"]["values"]} == {"original", "k3, correctly"}
+    assert {row["line"] for row in judged["data"]["values"]} == {"Original", "k3: Right despite mismatches"}
     public = unicity_lines(ORIGINAL, {"k3": ORIGINAL})
-    assert {row["line"] for row in public["data"]["values"]} == {"original", "k3, one pseudonym left"}
+    assert {row["line"] for row in public["data"]["values"]} == {"Original", "k3: One pseudonym left"}
     looks = [layer["encoding"] for layer in judged["layer"][1:]]
     assert looks[1]["shape"]["scale"]["range"] == ["circle", "square"]

@@ -1,7 +1,7 @@
-"""The door: ``noren`` on the command line, one module per command.
+"""The command line ``noren``.
 
-:func:`main` chooses the language, runs the command and turns every error into one line and an exit code: 0 done, 1 a
-check said no or a part failed, 2 bad input or usage, 130 interrupted.
+:func:`main` chooses the language, runs the command and turns every error into one line and an exit code: 0 success,
+1 a check or a part failed, 2 bad input or usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OF_SERVERS = frozenset(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its code."""
     code = run(sys.argv[1:] if arguments is None else arguments)
     if code == 130:
         from noren.engines.blocks import abandoned
@@ -55,28 +55,28 @@ def run(arguments: Sequence[str]) -> int:
                 sys.stdout.flush()
             except BrokenPipeError:
                 _print_nowhere()
-            except OSError as error:  # a result that nobody got is no success
+            except OSError as error:  # a result that could not be printed is a failure
                 _print_error(_system_error_message(error))
                 code = 2
         except BaseException as error:
-            # a library may catch Ctrl-C half-way and raise something of its own: what the person did counts
+            # a library may turn Ctrl-C into an error of its own, so the recorded signal decides
             if not (seen or isinstance(error, KeyboardInterrupt)):
                 raise
             code = 130
     if code == 130:
-        _print_error(_("interrupted; nothing was left half-written"))
+        _print_error(_("interrupted; no partial file was left"))
     return code
 
 
 def _print_nowhere() -> None:
-    """Point stdout elsewhere, so that closing it does not complain."""
+    """Redirect stdout to the null device, so that closing it raises no error."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
 def interrupts_to(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let ``handler`` hear Ctrl-C within; in the main thread, where alone it is heard."""
+    """Send Ctrl-C to ``handler`` within; in the main thread, the only one that gets it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -117,14 +117,14 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     except typer.Abort:
         return 130
     except BrokenPipeError:
-        _print_nowhere()  # whoever read our output has enough of it
+        _print_nowhere()  # the reader of our output closed the pipe
         return 0
     except Exception as error:
         if isinstance(error, usage_error):
             context = getattr(error, "ctx", None)
             place = context.command_path if context else "noren"
             message = usage_sentence(error.format_message())  # type: ignore[attr-defined]
-            if message:  # nothing is said where the help page was the answer
+            if message:  # empty if the help page was printed
                 _print_error(_("{message} Try {command} --help.").format(message=message, command=place))
             return 2
         if debug or interrupts:
@@ -138,7 +138,7 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
             _print_error(missing.format(package=error.name, extra=extra))
             return 2
         _print_error(
-            _("this should not happen ({kind}: {message}); run again with --debug and report it").format(
+            _("internal error ({kind}: {message}); run again with --debug and report it").format(
                 kind=type(error).__name__, message=" ".join(str(error).split())[:200]
             )
         )
@@ -149,7 +149,7 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
 
 @functools.cache
 def _commands(language: str) -> Any:
-    """Return all commands with their help in the active language: to make them takes as long as a small job."""
+    """Return all commands with their help in the active language; cached, because building them is slow."""
     import typer
 
     from noren.cli.app import app
@@ -158,19 +158,19 @@ def _commands(language: str) -> Any:
 
 
 def _system_error_message(error: OSError | MemoryError) -> str:
-    """Return trouble that is not ours in one line: a disk, a device, a permission, memory."""
+    """Return a one-line message for an error of the system: disk, device, permission, memory."""
     if isinstance(error, MemoryError):
-        return _("there is not enough memory; take fewer rows, or a machine with more")
+        return _("not enough memory; use fewer rows or a larger machine")
     reason = error.strerror or type(error).__name__
     if error.filename is None:
         _print_nowhere()
-        return _("the result could not be printed ({reason}); print it to another place").format(reason=reason)
+        return _("the result could not be printed ({reason}); redirect it elsewhere").format(reason=reason)
     message = _("{path}: {reason}; check the path, the disk and your permissions")
     return message.format(path=error.filename, reason=reason)
 
 
 def _global_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:
-    """Take ``--lang`` and ``--debug`` out, wherever they stand."""
+    """Return the arguments without ``--lang`` and ``--debug``, which can be anywhere, and their values."""
     words: list[str] = []
     language: str | None = None
     debug = False
@@ -190,5 +190,5 @@ def _global_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool
 
 
 def _print_error(message: str) -> None:
-    with contextlib.suppress(OSError):  # a full or closed stderr; the exit code still tells
+    with contextlib.suppress(OSError):  # a full or closed stderr; the exit code remains
         print(f"noren: {message}", file=sys.stderr)

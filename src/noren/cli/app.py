@@ -47,12 +47,12 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, Option("--version", help=_("Show the version and leave."), callback=_version, is_eager=True)
+        bool, Option("--version", help=_("Show the version and exit."), callback=_version, is_eager=True)
     ] = False,
-    lang: Annotated[str, Option(metavar="en|ja", help=_("The language of messages: English or Japanese."))] = "",
-    debug: Annotated[bool, Option("--debug", help=_("Show the whole traceback of an error."))] = False,
+    lang: Annotated[str, Option(metavar="en|ja", help=_("The language: English or Japanese."))] = "",
+    debug: Annotated[bool, Option("--debug", help=_("Show the traceback of an error."))] = False,
 ) -> None:
-    """Hold the flags that stand before a command; --lang and --debug are read earlier, wherever they stand."""
+    """Declare the global flags; --lang and --debug are read earlier and can be anywhere."""
 
 
 app.add_typer(contest.app, name="contest", help=contest.HELP)

@@ -1,4 +1,4 @@
-"""How safe and how useful a release is: ``attack``, ``measure`` and ``judge``, whose exit code a pipeline can go by."""
+"""``attack``, ``measure`` and ``judge``: the safety and the utility of a release, with exit codes for pipelines."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def attack(
     ready = share_flags(chosen(attacks, names, data.schema, where.runs), context.args)
     if not ready:
         raise ParameterError(
-            _("no attack works on a {kind}; noren measure tells how far its rows can be linked").format(
+            _("no attack works on a {kind}; use noren measure to see how far its rows can be linked").format(
                 kind=_(str(data.schema.kind))
             ),
         )
@@ -75,7 +75,7 @@ def attack(
     except BaseException:
         if situation.interrupts and out is not None:  # guesses are written whole, each when it is there
             missing = ", ".join(name for name in parameters if name not in results)
-            words = _("{out} holds the guesses of {names}; missing: {missing}")
+            words = _("{out} has no guesses of {missing}; run the command again")
             say(words.format(out=out, missing=missing))
         raise
     guesses = run.store.guesses
@@ -97,10 +97,10 @@ def attack(
     }
     parts: list[Part] = []
     if verdict is not None:
-        parts += [*verdict_parts(verdict), *([Note(_("no attack re-identified anybody"))] if worst is None else [])]
+        parts += [*verdict_parts(verdict), *([Note(_("No attack re-identified anyone."))] if worst is None else [])]
     else:
         rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
-        parts.append(TextTable((_("attack"), _("customers named"), _("guess")), rows))
+        parts.append(TextTable((_("Attack"), _("Named"), _("File")), rows))
     if out is not None:
         again = f"noren measure {original} {release}{reading.flags}{where.flag} --guess {out} --measures all"
         parts.append(Note(_("next: {command}").format(command=again)))
@@ -135,9 +135,9 @@ def measure(
         left = [m.name for m in picked if not m.needs <= there | {"exact"}]
         picked = [m for m in picked if m.needs <= there]
         if left:
-            say(_("left out, for want of a guess or the secret part: {names}").format(names=", ".join(left)))
+            say(_("skipped, because a guess or the secret part is missing: {names}").format(names=", ".join(left)))
         if inexact:
-            say(_("left out, as the release has sets or intervals: {names}").format(names=", ".join(inexact)))
+            say(_("skipped, because the release has sets or intervals: {names}").format(names=", ".join(inexact)))
     refusals = list[InputError]()
     ready = share_flags(picked, context.args)
     failures = Failures(alone=names != "all" and len(ready) == 1)
@@ -147,7 +147,7 @@ def measure(
             failures.note(name, error)
             return
         refusals.append(error)
-        say(_("left out: {name}, as {reason}").format(reason=f"{name}: {error}"))
+        say(_("skipped: {reason}").format(reason=f"{name}: {error}"))
 
     run = Run(where, data, released, RunStore(dict(guesses), on_failure=fail))
     with progress_bar() as progress:
@@ -158,15 +158,15 @@ def measure(
     parts: list[Part] = []
     rows = []
     for name, score in results.items():
-        if absent := ", ".join(score.notes.get("columns_not_there", ())):
-            words = _("{name}: measured without {columns}, which these purchases do not have")
+        if absent := ", ".join(score.notes.get("missing_columns", ())):
+            words = _("{name}: measured without {columns}, which the data does not have")
             parts.append(Note(words.format(name=name, columns=absent)))
         kind = measures[name]
         better = _("lower is better") if kind.goal == "lower" else _("higher is better")
         rows.append((name, number(score.value), _(kind.unit), better))
         rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
     rows += [(name, _("failed"), "", "") for name in failures.reasons]
-    parts.append(TextTable((_("measure"), _("value"), _("unit"), ""), rows))
+    parts.append(TextTable((_("Measure"), _("Value"), _("Unit"), ""), rows))
     answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}
     return Output(answer, parts, failures.exit_code)
 
@@ -223,7 +223,7 @@ def judge(
 
 
 def verdict_parts(verdict: Verdict) -> Iterator[Part]:
-    """Yield a verdict for people: the word, the sentence, what each attack got, the rule."""
+    """Yield the verdict: its label, its sentence, the results of each attack, the rule."""
     from noren.judgement.sentences import cautions, rule_sentence, verdict_label
 
     yield verdict_label(verdict.status)
@@ -231,17 +231,17 @@ def verdict_parts(verdict: Verdict) -> Iterator[Part]:
     yield from (line for line in cautions(verdict) if line not in verdict.sentence)
     with_guesses = [evidence for evidence in verdict.evidence if evidence.named]
     if with_guesses:
-        people = _("people") if verdict.facts.kind == "table" else _("customers")
-        headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", people, _("best try"), "")
+        people = _("People") if verdict.facts.kind == "table" else _("Customers")
+        headings = (_("Attack"), _("Named"), _("Right"), _("Rate"), "95 %", people, _("Best n"), "")
         yield TextTable(headings, [evidence_row(evidence) for evidence in with_guesses])
     without_guesses = [evidence.attack for evidence in verdict.evidence if not evidence.named]
     if without_guesses:
-        yield _("Name nobody: {attacks}.").format(attacks=", ".join(without_guesses))
+        yield _("Attacks without a guess: {attacks}.").format(attacks=", ".join(without_guesses))
     yield Note(rule_sentence(verdict.rule))
 
 
 def evidence_row(evidence: AttackEvidence) -> tuple[str, ...]:
-    """Return what one attack got, for a table on the screen.
+    """Return the result of one attack as a row of a table.
 
     >>> from noren.judgement.evidence import AttackResult, Facts
     >>> from noren.judgement.judging import judge

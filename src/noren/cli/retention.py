@@ -1,4 +1,4 @@
-"""Release by retention: ``plan`` what it can keep, ``chart`` what it left, ``reconstruct`` what was before."""
+"""Commands for the method retention: ``plan``, ``chart`` and ``reconstruct``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 plan_commands = app.group(
     "plan",
-    help=_("Plan a release by retention: rho for a wanted k, k for a wanted rho, the rows that both need."),
+    help=_("Plan a release by retention: compute rho from k, k from rho, or the rows needed."),
     invoke_without_command=True,
 )
 
@@ -42,14 +42,14 @@ def plan(
     from noren.kernels.reconstruction.retention import k_of, keep_probabilities, rows_needed
 
     if not domains:
-        raise refusal("nothing_to_plan", flag="--domains", example="--domains 5,2,42")
+        raise refusal("missing", flag="--domains", example="--domains 5,2,42")
     sizes = [round(n) for n in _numbers(domains, "--domains", least=2)]
     ks = _numbers(k or _USUAL, "--k", least=1)
     shares = _numbers(weights, "--weights", least=0) if weights else None
     if rows is None and rho is None:
-        raise refusal("rows_or_rho", flag="--rows / --rho", example="--rows 32561")
+        raise refusal("missing", flag="--rows / --rho", example="--rows 32561")
     if rho is not None and not 0 <= rho < 1:
-        raise ParameterError.out_of_range("no_probability", rho, "0 <= rho < 1")
+        raise ParameterError.out_of_range("rho", rho, "0 <= rho < 1")
     plans = []
     if rho is not None and rows is not None:
         plans.append({"k": k_of([rho] * len(sizes), sizes, rows), "rho": [rho] * len(sizes), "rows": rows})
@@ -61,7 +61,7 @@ def plan(
         (number(float(str(p["k"]))), _rho_text(p["rho"]), number(float(str(p["rows"]))))  # type: ignore[arg-type]
         for p in plans
     ]
-    return Output({"domains": sizes, "plans": plans}, [TextTable(("k", "rho", _("rows")), lines)])
+    return Output({"domains": sizes, "plans": plans}, [TextTable(("k", "rho", _("Rows")), lines)])
 
 
 @plan_commands.command("joint")
@@ -72,19 +72,19 @@ def joint(
     schema: str | None = None,
     keep: Annotated[float | None, Option(min=1)] = None,
 ) -> Output:
-    """Say what releases promise together."""
+    """Compute the joint guarantee of several releases."""
     from noren.retention.joint_release import joint as together
     from noren.retention.joint_release import part_in
 
     paths = releases or []
     twice = [path for at, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:at]}]
     if twice:
-        raise refusal("release_named_twice", name=twice[0])
+        raise refusal("named_twice", name=twice[0])
     parts = [part_in(path) for path in paths]
     if rows is None and parts:
         rows = parts[0].rows
     if planned and rows is None:
-        raise refusal("rows_not_said", flag="--rows", example="--rows 32561")
+        raise refusal("missing", flag="--rows", example="--rows 32561")
     parts += [_planned(text, rows or 0, schema) for text in planned or []]
     result = together(parts)
     if rows is not None and rows != result.rows:
@@ -102,19 +102,19 @@ def joint(
         (part.name, ", ".join(part.attributes), _rho_text(part.rhos), number(round(part.k, 6)), f"{part.odds:.3g}")
         for part in result.parts
     ]
-    total = (_("all together"), ", ".join(result.attributes), "", number(round(result.k, 6)), f"{result.odds:.3g}")
-    table = TextTable((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, total])
+    total = (_("Total"), ", ".join(result.attributes), "", number(round(result.k, 6)), f"{result.odds:.3g}")
+    table = TextTable((_("Release"), _("Attributes"), "rho", "k", "Π b²"), [*lines, total])
     if keep is not None and room is None:
-        broken = _("k = {keep:g} does not hold any more: together they have {k:.4g}.")
+        broken = _("The joint k is {k:.4g}, already below {keep:g}.")
         notes.append(broken.format(keep=keep, k=result.k))
     elif keep is not None:
-        left = _("One more release keeps k = {keep:g} if its own k is {room:,.2f} or more.")
+        left = _("One more release keeps the joint k at {keep:g} if its own k is at least {room:,.2f}.")
         notes.append(left.format(keep=keep, room=room))
     return Output(answer, [table, *map(Note, notes)])
 
 
 def _planned(text: str, rows: int, schema: str | None) -> JointPart:
-    """Return the release that ``race,sex:500`` plans."""
+    """Return the planned release that a text such as ``race,sex:500`` describes."""
     from noren.kernels.reconstruction.retention import keep_probabilities
     from noren.retention.joint_release import planned_part
 
@@ -125,7 +125,7 @@ def _planned(text: str, rows: int, schema: str | None) -> JointPart:
     except ValueError:
         names = []
     if not names:
-        raise refusal("no_plan", flag="--planned", value=text, example="race,sex:500")
+        raise refusal("invalid", flag="--planned", value=text, example="race,sex:500")
     name = f"--planned {text}"
     if all(word.isdigit() for word in names):
         sizes = [round(n) for n in _numbers(words, "--planned", least=2)]
@@ -141,29 +141,23 @@ def _planned(text: str, rows: int, schema: str | None) -> JointPart:
 
 
 def _reasons(result: Joint) -> list[str]:
-    """Return why the joint k is what it is, and what it rests on."""
+    """Return what the joint k means and assumes."""
     lines = [
         _(
-            "An attacker who holds all of them and knows which rows belong together can link no row to a person "
-            "with a probability above 1/k: the noise of each release is drawn independently, so the evidence "
-            "multiplies, and k = 1 + (rows - 1)·Π b²."
+            "An attacker who holds all releases and can link their rows links no row to a person with a probability "
+            "above 1/k. Each release has independent noise, so the evidence multiplies: k = 1 + (rows - 1)·Π b². "
+            "An attacker who cannot link the rows learns from each release no more than its own k allows."
         ),
     ]
     if result.repeated:
-        lines.append(
-            _("Released more than once, so that the evidence adds up: {names}.").format(
-                names=", ".join(result.repeated)
-            )
-        )
+        lines.append(_("Attributes released more than once: {names}.").format(names=", ".join(result.repeated)))
     if result.same_table is None:
-        lines.append(
-            _("It is assumed that all are releases of one table: statements let only the number of rows be checked.")
-        )
+        lines.append(_("Assumption: all releases are of the same table. Only the number of rows can be checked."))
     return lines
 
 
 def _rho_text(rhos: Sequence[float]) -> str:
-    """Return ρ once where it is common, else one for each attribute."""
+    """Return ρ once if all attributes share it, else one per attribute."""
     if not rhos:
         return ""
     return f"{rhos[0]:.4f}" if len(set(rhos)) == 1 else " ".join(f"{rho:.4f}" for rho in rhos)
@@ -181,12 +175,12 @@ def _numbers(text: str, flag: str, *, least: float) -> list[float]:
 
 chart_commands = app.group(
     "chart",
-    help=_("Draw a perturbed table beside its original: histograms and cross tabulations."),
+    help=_("Draw a perturbed table beside its original."),
     no_args_is_help=True,
 )
 
 Model = Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"]
-Released = Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))]
+Released = Annotated[Path, Argument(metavar="RELEASE", help=_("The release folder."))]
 
 
 @dataclass(frozen=True)
@@ -207,7 +201,7 @@ class Picture:
         from noren.drawing.base import chart_ending, write_picture
 
         if self.out is None and not situation.json:
-            raise refusal("nowhere_to_draw", flag="--out / --json", example="--out chart.html")
+            raise refusal("missing", flag="--out / --json", example="--out chart.html")
         if self.out is not None:
             chart_ending(self.out)
         loaded, data = Release.load(release), None
@@ -219,7 +213,7 @@ class Picture:
         if self.out is not None:
             write_picture(charts.histogram(view) if len(names) == 1 else charts.crosstab(view), self.out)
             answer |= {"out": str(self.out)}
-        return Output(answer, [_("chart written to {out}").format(out=self.out)])
+        return Output(answer, [_("written to {out}").format(out=self.out)])
 
 
 @chart_commands.command("histogram")
@@ -292,15 +286,15 @@ def reconstruct(
             for name, bounds in result.own_intervals.items()
         }
     rows = [
-        (_("records"), number(len(records))),
-        (_("cells"), number(result.perturbation.cells)),
-        (_("model"), result.model),
+        (_("Records"), number(len(records))),
+        (_("Cells"), number(result.perturbation.cells)),
+        (_("Model"), result.model),
         *((f"  {name}", f"{share:.2f}") for name, share in list(result.made_of.items())[:5]),
-        (_("written to"), str(out)),
+        (_("File"), str(out)),
     ]
     if by_pairs:
-        rows.insert(2, ("too many for one table", _("reconstructed: all tables of one and of two attributes")))
+        rows.insert(2, ("", _("Too many for one table: reconstructed by pairs of attributes.")))
     if result.intervals is not None:
         width = float((result.intervals.high - result.intervals.low).mean())
-        rows.insert(2, (_("interval of a cell (95%), mean width"), number(width)))
-    return Output({"out": str(out)} | facts, [TextTable(("what", ""), rows)])
+        rows.insert(2, (_("Mean width of a cell's 95% interval"), number(width)))
+    return Output({"out": str(out)} | facts, [TextTable(("", ""), rows)])

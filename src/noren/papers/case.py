@@ -84,9 +84,7 @@ def case_of(
         return judged_case(release, judge(Outcome("", release), rule))
     has_all = set(release.public.schema.names) <= set(original.schema.names)
     if not has_all or release.secret.digest not in (None, original.digest()):
-        raise ParameterError(
-            _("the release was not made from this original; give the file and the schema that it was made from")
-        )
+        raise ParameterError(_("the release was not made from this original; give the original file and its schema"))
     half = part_of(progress, 0.0, 0.8)
     outcome = examine(original, release, measures=deciding_measures(original.schema), progress=half)
     if control is not None:

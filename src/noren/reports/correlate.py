@@ -1,4 +1,4 @@
-"""Does U say what stays useful? Every measure of usefulness against U, over many releases of one original (S0 §6.4)."""
+"""Correlation of utility measures with the error U over many releases of one original (S0 §6.4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AGAINST = "cell-error"
 
 @dataclass(frozen=True)
 class Correlations:
-    """How measures of usefulness go with U over a set of releases.
+    """The correlation of utility measures with U over a set of releases.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Correlations:
     values
         The values of each measure, and of each of its parts as ``measure.part``, release by release.
     limit
-        A correlation beyond it, either way, is no accident at level ``alpha``.
+        A correlation beyond it, in either direction, is significant at level ``alpha``.
     """
 
     releases: tuple[str, ...]
@@ -70,7 +70,7 @@ class Correlations:
 
 
 def usefulness_measures() -> list[str]:
-    """Return the names of the measures that judge what can still be done with the data."""
+    """Return the names of the measures of what can still be done with the data."""
     return [name for name in every_measure if issubclass(every_measure[name], OnDraws)]
 
 
@@ -96,7 +96,7 @@ def correlate(
     limit = rejection_limit(len(releases), alpha)
     judges = [m for m in measures if m.name != AGAINST]
     if not judges:
-        raise ParameterError(_("there is no measure to correlate with U; name another one than cell-error"))
+        raise ParameterError(_("cell-error is U itself; name another measure to correlate with it"))
     error: list[float] = []
     values: dict[str, list[float]] = {}
     for i, (label, release) in enumerate(releases):

@@ -1,7 +1,7 @@
-"""Everything a page says of one run: what was done, what was found, and what stays useful.
+"""The data behind the page of one run: what was done, its risk and its utility.
 
-Numbers and facts alone, so that a page can say them in any language and judge them by any rule. They are those that
-``noren measure`` and ``noren attack`` print for the same run.
+It has only numbers and facts, so that a page can show them in any language and judge them by any rule. They are the
+same as ``noren measure`` and ``noren attack`` print for the run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _View(BaseModel):
 
 
 class RowCounts(_View):
-    """How many rows there are; those deleted and made up are known to the steward alone."""
+    """Numbers of rows; only the steward knows those deleted and inserted."""
 
     original: int
     public: int
@@ -68,7 +68,7 @@ class StepView(_View):
 
 
 class StatementView(_View):
-    """What was done, step by step."""
+    """The statement of a release, step by step."""
 
     method: str
     noren: str
@@ -76,7 +76,7 @@ class StatementView(_View):
 
 
 class MeasureView(_View):
-    """A score with what its measure says of itself; unit and summary are messages to be translated."""
+    """A score with the description of its measure; unit and summary are messages to be translated."""
 
     name: str
     group: Literal["safety", "utility"]
@@ -95,7 +95,7 @@ class MeasureView(_View):
 
 
 class RunView(_View):
-    """What the page of a run shows.
+    """The content of the page of a run.
 
     Attributes
     ----------
@@ -116,11 +116,11 @@ class RunView(_View):
     class_sizes: dict[str, Any] | None
 
     def measure(self, name: str) -> MeasureView | None:
-        """Return what a measure said; None where it said nothing."""
+        """Return the view of a measure; None without a score."""
         return next((view for view in self.measures if view.name == name), None)
 
     def place(self, verdict: Verdict) -> RiskUtilityPoint:
-        """Return where the run stands on the map by a verdict on its facts."""
+        """Return the position of the run on the risk-utility map, by a verdict on its facts."""
         known = {view.name: Score(view.value) for view in self.measures if view.value is not None}
         return risk_utility_point(self.label, verdict, known)
 
@@ -132,9 +132,9 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
     >>> from noren.judgement.judging import judge
     >>> from noren.judgement.outcome import run_outcome
     >>> history = api.sample(customers=20, rows=300, items=50, seed=1)
-    >>> shown = run_view(history, run_outcome(history, "generalize-by-count", k=5, seed=1, attacks=["unique-rows"]))
-    >>> verdict = judge(shown.facts)
-    >>> str(verdict.status), shown.place(verdict).risk, shown.class_sizes["minimum"]
+    >>> view = run_view(history, run_outcome(history, "generalize-by-count", k=5, seed=1, attacks=["unique-rows"]))
+    >>> verdict = judge(view.facts)
+    >>> str(verdict.status), view.place(verdict).risk, view.class_sizes["minimum"]
     ('proved', 0.2, 5)
     """
     release, people = outcome.release, people_in(original)
@@ -169,7 +169,7 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
 
 
 def measure_views(scores: Mapping[str, Score]) -> tuple[MeasureView, ...]:
-    """Return every score with what its measure says of itself."""
+    """Return every score with the description of its measure."""
     views = []
     for name, score in scores.items():
         known = measures[name] if name in measures else None  # noqa: SIM401 - a register has no get
@@ -297,8 +297,8 @@ def example_columns(original: Records, most: int | None = _MOST_COLUMNS) -> list
 def example_rows(original: Records, release: Release, *, pseudonyms: bool = True) -> list[RowPair]:
     """Return a few pairs, evenly chosen over the original, the same for every release; none without its secret.
 
-    A dash stands in place of customers' own names: a report is handed around. Without ``pseudonyms`` one stands in
-    theirs, too.
+    Customers' own names are replaced by a dash, because a report may be shared; pseudonyms too, without
+    ``pseudonyms``.
     """
     names = [n for n in example_columns(original) if n in release.public.frame.columns]
     naming = {column.name for column in original.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER)}
@@ -373,9 +373,9 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
     for name in names:
         cells = pl.DataFrame(
             {
-                "told": side(original_texts, name),
+                "original_text": side(original_texts, name),
                 "was": side(plain_original, name),
-                "said": side(released_texts, name),
+                "released_text": side(released_texts, name),
                 "now": side(plain_released, name),
                 "words": side(words, name),
                 "kind": kind(after.frame[name]) if name in released_texts.columns else blank,
@@ -404,10 +404,10 @@ def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[
 
 
 def _row_pair_columns(name: str, cells: pl.DataFrame, original: Records, release: Release) -> list[pl.Series]:
-    """Return a column of chosen rows as it is shown: before, after, and what became of each cell.
+    """Return one column of the chosen rows: the original text, the released text, and the change of each cell.
 
-    Of ``cells``, ``told`` and ``said`` are as files spell them, ``was`` and ``now`` to compare; ``words`` are the
-    original's in the words of the release.
+    Of ``cells``, ``original_text`` and ``released_text`` are as files spell them, ``was`` and ``now`` are for
+    comparison, and ``words`` are the original's values in the words of the release.
     """
     if name not in release.public.frame.columns:
         became = pl.lit("dropped")
@@ -436,9 +436,9 @@ def _row_pair_columns(name: str, cells: pl.DataFrame, original: Records, release
     change = pl.when(pl.col("state") == "kept").then(became).cast(CHANGES)
     # a cell that was empty and is: not a star, for nothing was taken from it
     star = pl.when((pl.col("change") == "same") & (pl.col("kind") == "suppressed")).then(pl.lit(""))
-    released = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
+    released = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("released_text")))
     columns = cells.with_columns(change=change).select(
-        printable_texts(pl.col("told")).alias(f"original:{name}"),
+        printable_texts(pl.col("original_text")).alias(f"original:{name}"),
         printable_texts(released).alias(f"released:{name}"),
         pl.col("change").alias(f"change:{name}"),
     )

@@ -1,7 +1,7 @@
-"""What was done, as a script that does it again: commands for a shell, or Python.
+"""Scripts that reproduce a run: commands for a shell, or Python.
 
-A release follows from the original, the method, its parameters and the seed. The seed is a secret, who holds it and the
-original can rebuild the pseudonyms; a script asks for it in the variable ``SEED`` unless it is told to hold it.
+A release follows from the original, the method, its parameters and the seed. The seed is secret: with it and the
+original, anyone can rebuild the pseudonyms. A script reads it from the variable ``SEED`` unless it is given one.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _FILES: Final = ("categories", "hierarchies")
 
 @dataclass(frozen=True)
 class ScriptOrder:
-    """What was done.
+    """The run to reproduce.
 
     Attributes
     ----------
     statement
-        What the release says of itself: the method and its parameters, or the steps of a chain.
+        The statement of the release: the method and its parameters, or the steps of a chain.
     schema
-        How the original was read.
+        The schema of the original.
     attacks, measures
         Those that ran, by name.
     original, out, report
@@ -54,7 +54,7 @@ class ScriptOrder:
 
     @classmethod
     def of(cls, records: Records, outcome: Outcome, **paths: Any) -> ScriptOrder:
-        """Return what made an outcome of these data; ``places`` are the original's file and so on."""
+        """Return the run behind an outcome; ``paths`` are ``original``, ``out`` and ``report``."""
         return cls(outcome.release.statement, records.schema, list(outcome.guesses), list(outcome.scores), **paths)
 
 
@@ -99,7 +99,7 @@ def commands(order: ScriptOrder, seed: str = "SEED") -> list[str]:
 
 
 def as_commands(order: ScriptOrder, *, seed: int | None = None) -> str:
-    """Return a script for bash; it holds the seed only if that is given."""
+    """Return a script for bash; it contains the seed only if that is given."""
     lines = ["#!/usr/bin/env bash", *(f"# {remark}" for remark in _remarks(order)), "set -euo pipefail", ""]
     if seed is None:
         prompt = _("set SEED to the seed of the release; it is a secret").replace("}", ")")
@@ -154,10 +154,10 @@ def _flags(parameters: Mapping[str, Any]) -> list[str]:
 
 
 def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
-    """Return a script for Python; it holds the seed only if that is given.
+    """Return a script for Python; it contains the seed only if that is given.
 
     >>> print(as_python(ScriptOrder(Statement("thin", {"share": 0.2}, noren="1"), Schema.preset("pwscup2018"))))
-    # Made by Noren 1.
+    # Noren 1
     import os
     <BLANKLINE>
     import noren
@@ -215,14 +215,12 @@ def _long(content: Any) -> str:
 
 
 def _remarks(order: ScriptOrder) -> list[str]:
-    """Return what whoever runs the script should know."""
+    """Return the comments at the head of a script."""
     remarks = [f"Noren {order.statement.noren}"]
     if needed := needed_files(order):
-        remarks.append(_("It needs these files beside it: {names}.").format(names=", ".join(needed)))
+        remarks.append(_("Required files: {names}").format(names=", ".join(needed)))
     if any(step.notes.get("stopped") or step.notes.get("by_the_clock") for step in order.statement.steps):
-        remarks.append(
-            _("The search was stopped, or ran by the clock: the seed alone does not make the same release again.")
-        )
+        remarks.append(_("The search was stopped or timed, so the seed alone does not reproduce the release."))
     return [" ".join(text.split()) for text in remarks]  # names of files and versions stay on their line
 
 
@@ -239,7 +237,7 @@ def _set_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def listed(facts: Mapping[str, Any]) -> str:
-    """Return parameters or notes for a person: ``k = 5, attributes = ["age"]``."""
+    """Return parameters or notes as text: ``k = 5, attributes = ["age"]``."""
     return ", ".join(
         f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
         for name, value in facts.items()

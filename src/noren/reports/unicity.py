@@ -1,4 +1,4 @@
-"""Unicity as reports and pages show it: of a bounded sample of customers, so that large data cost little more."""
+"""Tables and charts of unicity for reports and pages, from a bounded sample of customers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PageTable = tuple[list[str], list[list[str]]]
 
 
 def unicity_facts(records: Records, release: Release | None = None) -> dict[str, Any] | None:
-    """Return the curve of a sample as plain data; None where it cannot be asked, as of one customer or of a table."""
+    """Return the curve of a sample as plain data; None if it does not apply, as to a table or a single customer."""
     if not isinstance(records, History):
         return None
     try:
@@ -33,17 +33,14 @@ def unicity_facts(records: Records, release: Release | None = None) -> dict[str,
 
 
 def unicity_part(original: Records, release: Release) -> dict[str, Any] | None:
-    """Return what a report shows of a release beside its original: sentences, the chart, its numbers as tables.
-
-    None where it cannot be asked.
-    """
+    """Return the unicity section of a report: sentences, the chart and its tables; None if it does not apply."""
     facts = unicity_facts(original, release)
     if facts is None:
         return None
     before, after = facts["curve"], facts["release"]
     known = _headline(before).known
     left = [left_in_release(UnicityStep(**step)) for step in after if step["known"] == known]
-    chart = picture(unicity_lines(before, {_("release"): after}))
+    chart = picture(unicity_lines(before, {_("Release"): after}))
     return {
         "sentences": [singled_out_caption(facts), *left],
         "chart": Markup(chart),  # noqa: S704 - the drawer escapes texts
@@ -52,13 +49,13 @@ def unicity_part(original: Records, release: Release) -> dict[str, Any] | None:
 
 
 def singled_out_caption(facts: Mapping[str, Any]) -> str:
-    """Return the first thing to say of a curve."""
+    """Return the main finding of a curve as a sentence."""
     return singled_out(_headline(facts["curve"]), facts["sampled"])
 
 
 def unicity_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
     """Return a curve as a table: its headings, and its rows."""
-    headings = [_("known purchases"), _("customers asked about"), _("singled out"), "95 %", _("candidates")]
+    headings = [_("Known purchases"), _("Customers"), _("Customers singled out"), "95 %", _("Candidates")]
     rows = [
         [
             str(step["known"]),
@@ -73,8 +70,8 @@ def unicity_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
 
 
 def release_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
-    """Return the curve of a release as a table; what needs the secret part is left open without it."""
-    headings = [_("known purchases"), _("one pseudonym left"), "95 %", _("the right one"), _("none left")]
+    """Return the curve of a release as a table; cells that need the secret part are empty without it."""
+    headings = [_("Known purchases"), _("One pseudonym left"), "95 %", _("Right"), _("None left")]
     rows = []
     for step in curve:
         right, forgiving = ("–" if step.get(key) is None else percent(step[key]) for key in ("right", "forgiving"))
@@ -89,7 +86,7 @@ def release_table(curve: Sequence[Mapping[str, Any]]) -> PageTable:
                 step_range(step.get("forgiving_low"), step.get("forgiving_high")),
             ]
         )
-    return [*headings, _("found with mismatches tolerated"), "95 %"], rows
+    return [*headings, _("Right despite mismatches"), "95 %"], rows
 
 
 def _headline(curve: Sequence[Mapping[str, Any]]) -> UnicityStep:
@@ -117,15 +114,15 @@ def unicity_lines(
 ) -> Spec:
     """Return the chart of steps as :meth:`noren.inference.unicity.UnicityStep.as_dict` writes them.
 
-    Of a release the line is the share found rightly by somebody who passes over purchases that do not fit, where that
-    is known: more knowledge never lowers it for want of a fit. Else it is the share left with one pseudonym.
+    The line of a release is the share of customers who are found correctly although some purchases do not match, if
+    that is known: more knowledge never lowers it. Otherwise it is the share left with one pseudonym.
     """
     keys_unique = ("unique", "low", "high")
-    lines = {_("original"): (original, keys_unique)}
+    lines = {_("Original"): (original, keys_unique)}
     for label, steps in (releases or {}).items():
-        meaning, keys = _("{label}, one pseudonym left"), keys_unique
+        meaning, keys = _("One pseudonym left"), keys_unique
         if all("forgiving" in step for step in steps):
-            meaning, keys = _("{label}, correctly"), ("forgiving", "forgiving_low", "forgiving_high")
+            meaning, keys = _("Right despite mismatches"), ("forgiving", "forgiving_low", "forgiving_high")
         lines[f"{label}: {meaning}"] = steps, keys
     names = distinct(list(lines), LONGEST_NAME + 16)
     rows = [
@@ -154,23 +151,23 @@ def unicity_lines(
             "type": "quantitative",
             "scale": {"domain": [min(numbers, default=1), max(most, 2)], "nice": False, "zero": False, "padding": 8},
             "axis": {
-                "title": _("known purchases"),
+                "title": _("Known purchases"),
                 "format": "d",
                 "grid": False,
                 "values": numbers if len(numbers) <= _MOST_TICKS else numbers[:: -(-len(numbers) // _MOST_TICKS)],
                 "labelOverlap": "greedy",
             },
         },
-        "y": scaled("share", _("customers singled out"), [0.0, 1.0], ".0~%"),
+        "y": scaled("share", _("Customers singled out"), [0.0, 1.0], ".0~%"),
         "color": by_line[0],
     }
     tooltip = [
-        {"field": "line", "title": _("data")},
-        {"field": "known", "title": _("known purchases")},
-        {"field": "share", "title": _("customers singled out"), "format": ".2%"},
-        {"field": "low", "title": _("from"), "format": ".2%"},
-        {"field": "high", "title": _("to"), "format": ".2%"},
-        {"field": "tried", "title": _("customers asked about")},
+        {"field": "line", "title": _("Data")},
+        {"field": "known", "title": _("Known purchases")},
+        {"field": "share", "title": _("Customers singled out"), "format": ".2%"},
+        {"field": "low", "title": _("Lower bound"), "format": ".2%"},
+        {"field": "high", "title": _("Upper bound"), "format": ".2%"},
+        {"field": "tried", "title": _("Customers")},
     ]
     band = {"x": place["x"], "y": place["y"] | {"field": "low"}, "y2": {"field": "high"}, "color": by_line[0]}
     layers: list[Spec] = [

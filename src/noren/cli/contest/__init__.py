@@ -1,4 +1,4 @@
-"""``noren contest``: run a contest of protecting and attacking, play in one, replay one."""
+"""``noren contest``: run contests of data protection and attacks, take part in them, replay them."""
 
 from noren.cli.contest import connecting, organising, playing, results
 from noren.cli.parts.commands import App
@@ -6,7 +6,7 @@ from noren.i18n import _
 
 __all__ = ["HELP", "app"]
 
-HELP = _("Run a contest of protecting data and attacking what others protected, play in one, replay its ranking.")
+HELP = _("Run, join and replay contests of data protection and attacks.")
 
 app = App(no_args_is_help=True)
 for part in (organising.app, connecting.app, playing.app, results.app, organising.acting):

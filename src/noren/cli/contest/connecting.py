@@ -1,4 +1,4 @@
-"""How commands reach a server, with the options they share; ``noren contest signup, login, logout, token``."""
+"""Connections to a contest server and their options; ``noren contest signup``, ``login``, ``logout``, ``token``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Round = Annotated[str | None, Option("--round", help=text("round"))]
 
 @dataclass(frozen=True)
 class ArenaStorage:
-    """What an arena on this machine keeps elsewhere: ``--database`` and ``--files``, as one parameter."""
+    """Where an arena stores its data: ``--database`` and ``--files``, as one parameter."""
 
     database: str | None = None
     files: Annotated[str | None, Option(metavar="URL")] = None
@@ -57,8 +57,8 @@ class Connection:
 def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[str, Any], Any], Any]) -> None:
     """Add the command of an action.
 
-    ``about`` makes of the client, of what was said and of the server's answer what ``--json`` shows, or the whole
-    output where that is more than the action's own sentence.
+    ``about`` turns the client, the request and the server's answer into the data for ``--json``, or into the whole
+    output if that is more than the action's own sentence.
     """
 
     def run(
@@ -71,7 +71,7 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
                 teams, name = connected.get("contests", contest, "teams"), options["team"]
                 team = next((team for team in teams if name in (team["id"], team["name"])), team)
                 if not team:
-                    raise refusal("no_team", name=name[:60], names=", ".join(team["name"] for team in teams[:50]))
+                    raise refusal("no_such", name=name[:60], names=", ".join(team["name"] for team in teams[:50]))
                 options |= {"team": team["id"]}
             answer = connected.do(act, contest, **options)
             request = {"contest": contest} | options
@@ -85,11 +85,11 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
 
 
 def round_of(contest: dict[str, Any], name: str | None, kind: str | None = None) -> str:
-    """Return the round that is meant: the one named, the one that is open now, or the last that began."""
+    """Return the round ``name``; without a name, the one that is open now, or the last that began."""
     names = [round_["id"] for round_ in contest["rounds"]]
     if name is not None:
         if name not in names:
-            raise refusal("no_round", name=name[:40], names=", ".join(names))
+            raise refusal("no_such", name=name[:40], names=", ".join(names))
         return name
     phases = [phase for phase in contest["phases"] if phase.get("round")]
     of_kind = [phase for phase in phases if kind in (None, phase["kind"])] or phases
@@ -102,7 +102,7 @@ def round_of(contest: dict[str, Any], name: str | None, kind: str | None = None)
 def local_time(moment: str | None, zone: str = "UTC") -> str:
     """Return a moment in the contest's time zone, to the minute.
 
-    >>> shown_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
+    >>> local_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
     '2026-04-01 09:00'
     """
     import datetime as dt
@@ -128,7 +128,7 @@ def signup(
     name: str | None = None,
     code: str = "",
 ) -> Output:
-    """Make an account and keep a token."""
+    """Create an account and store a token."""
     from noren.contest.client import create_login
     from noren.contest.credentials import server_address
 
@@ -142,7 +142,7 @@ def login(
     login: LoginName,
     name: Annotated[str, Option("--token-name")] = "noren",
 ) -> Output:
-    """Log in and keep a token."""
+    """Log in and store a token."""
     from noren.contest.client import create_login
     from noren.contest.credentials import server_address
 
@@ -152,18 +152,18 @@ def login(
 
 @app.command("logout")
 def logout(address: Address) -> Output:
-    """Forget a token."""
+    """Delete a stored token."""
     from noren.contest.credentials import forget, server_address
 
     server = server_address(address)
     deleted = forget(server)
-    words = _("forgotten") if deleted else _("there was no login for {server}")
-    return Output({"server": server, "forgotten": deleted}, [words.format(server=server)])
+    words = _("logged out of {server}") if deleted else _("not logged in to {server}")
+    return Output({"server": server, "deleted": deleted}, [words.format(server=server)])
 
 
 @app.command("token")
 def token(
-    name: Annotated[str | None, Option("--make", metavar="NAME")] = None,
+    name: Annotated[str | None, Option("--create", metavar="NAME")] = None,
     scope: Annotated[list[str] | None, Option(metavar="read|team|organiser")] = None,
     revoke: Annotated[str | None, Option(metavar="ID")] = None,
     *,
@@ -171,17 +171,17 @@ def token(
 ) -> Output:
     """List, make and revoke tokens."""
     if name is not None and revoke is not None:
-        raise refusal("make_and_revoke", flag="--create", others="--revoke")
+        raise refusal("excludes", flag="--create", others="--revoke")
     with connection.client() as client:
         if name is not None:
             content = {"name": name, "scopes": scope or ["read", "team"]}
             text = str(client.send("POST", "account", "tokens", content=content)["text"])
-            return Output({"token": text}, [text], remarks=[_("keep it: it is shown this once")])
+            return Output({"token": text}, [text], remarks=[_("Store this token now; it cannot be shown again.")])
         if revoke is not None:
             client.send("DELETE", "account", "tokens", revoke, again=True)
         tokens = client.get("account", "tokens")
     rows = [(t["id"], t["name"], ", ".join(t["scopes"]), str(t.get("last_used") or "")) for t in tokens]
-    return Output({"tokens": tokens}, [TextTable(("token", _("name"), _("may"), _("last used")), rows)])
+    return Output({"tokens": tokens}, [TextTable(("ID", _("Name"), _("Scopes"), _("Last used")), rows)])
 
 
 def _password(*, confirm: bool) -> str:
@@ -190,8 +190,8 @@ def _password(*, confirm: bool) -> str:
 
 
 def _welcome(login: str, made: Login) -> Output:
-    """Keep the token, and say who is logged in."""
+    """Store the token, and return who is logged in."""
     from noren.contest.credentials import remember
 
     answer = {"server": made.server, "login": login, "file": str(remember(made))}
-    return Output(answer, [_("you are {login} on {server}").format(**answer), Note(answer["file"])])
+    return Output(answer, [_("logged in to {server} as {login}").format(**answer), Note(answer["file"])])

@@ -1,11 +1,11 @@
-"""What a command returns, and the one place that prints it.
+"""How commands are declared, and how their results are printed.
 
 A command is a function that returns an :class:`Output`: plain data for ``--json``, and lines, tables and notes for
 people. :class:`App` registers it in a wrapper, which declares ``--json``, prints one of the two and sets the exit code.
-The texts of its help page stand in the TOML file beside its module, under the name of the function: ``help`` and
-``example`` (which is not translated) of the command, and the help of each option under its parameter's name.
-While the command runs, nothing that it reads is written over (:func:`guarded`), and what fails while the rest goes on
-is noted (:class:`Failures`).
+The texts of its help page are in the TOML file beside its module, under the name of the function: ``help`` and
+``example`` (not translated) of the command, and the help of each option under its parameter's name.
+While the command runs, its inputs cannot be overwritten (:func:`guarded`). Components that fail while the others go on
+are recorded (:class:`Failures`).
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and 
 
 
 class _Situation:
-    """How this run of the command line was started, and whether Ctrl-C was pressed."""
+    """Global flags of this run of the command line, and whether Ctrl-C was pressed."""
 
     debug = False
     json = False
-    """Whether one JSON object is printed and nothing else: no progress, no remarks."""
+    """Whether one JSON object is printed and nothing else: no progress, no notes."""
     interrupts: Sequence[int] = ()
 
 
@@ -53,7 +53,7 @@ situation = _Situation()
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table on standard output; columns of numbers are set to the right."""
+    """A table on standard output; columns of numbers are aligned right."""
 
     headings: Sequence[str]
     rows: Iterable[Sequence[str]]
@@ -62,7 +62,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that is not the result: it goes to standard error."""
+    """A line that is not part of the result: it goes to standard error."""
 
     text: str
 
@@ -73,18 +73,18 @@ Part = str | TextTable | Note
 
 @dataclass(frozen=True)
 class Output:
-    """What a command answers.
+    """The result of a command.
 
     Attributes
     ----------
     data
-        The answer as plain data, for ``--json``.
+        The result as plain data, for ``--json``.
     parts
-        The answer for people, in order. A generator runs only where its parts are shown.
+        The result for people, in order. A generator runs only if its parts are printed.
     exit_code
-        0 done, 1 a check said no or a part failed, 2 bad input.
+        0 success, 1 a check or a part failed, 2 bad input.
     remarks
-        Lines for standard error after the answer, with ``--json`` too: why the exit code is what it is.
+        Lines for standard error after the result, with ``--json`` too: the reasons for the exit code.
     """
 
     data: Any
@@ -93,7 +93,7 @@ class Output:
     remarks: Sequence[str] = ()
 
     def show(self) -> None:
-        """Print the data where ``--json`` was given, else the parts."""
+        """Print the data with ``--json``, else the parts."""
         if situation.json:
             sys.stdout.write(json.dumps(_finite(self.data), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
         else:
@@ -114,7 +114,7 @@ def show(parts: Iterable[Part]) -> None:
 
 
 def _show_table(content: TextTable) -> None:
-    """Print a table; columns of numbers are set to the right."""
+    """Print a table; columns of numbers are aligned right."""
     from rich import table as rich_table
     from rich.console import Console
     from rich.text import Text
@@ -131,7 +131,7 @@ def _show_table(content: TextTable) -> None:
 
 
 def _finite(content: Any) -> Any:
-    """Return plain data without the numbers that JSON has no word for.
+    """Return plain data with null for numbers that JSON cannot express.
 
     >>> _finite({"a": [1.5, float("nan")], "b": {"c": float("inf")}})
     {'a': [1.5, None], 'b': {'c': None}}
@@ -146,12 +146,12 @@ def _finite(content: Any) -> Any:
 def refusal(
     name: str, kind: type[InputError] = ParameterError, /, *, file: Path | None = None, **values: object
 ) -> InputError:
-    """Return the error that ``messages.toml`` words under this name."""
+    """Return the error whose message is in ``messages.toml`` under this name."""
     return kind(_messages(name, **values), file=file)
 
 
 def say(*lines: str) -> None:
-    """Tell the person something that is not the result."""
+    """Print lines that are not part of the result to standard error."""
     with contextlib.suppress(OSError):  # a full or closed stderr is no reason to lose the result
         for line in lines:
             print(line, file=sys.stderr)
@@ -159,7 +159,7 @@ def say(*lines: str) -> None:
 
 @contextlib.contextmanager
 def progress_bar(title: str = "") -> Iterator[Progress]:
-    """Show how far long work has come, in a terminal alone."""
+    """Show the progress of long work, in a terminal only."""
     if situation.json or not sys.stderr.isatty():
         yield silent
         return
@@ -180,7 +180,7 @@ def progress_bar(title: str = "") -> Iterator[Progress]:
 
         def report(done: float, words: str = "", best: float | None = None) -> None:
             if best is not None and number(best) not in words:
-                words = _("{words}, best {best}").format(progress=words, best=number(best))
+                words = _("{progress}, best: {best}").format(progress=words, best=number(best))
             bar.update(task, completed=done, words=words)
 
         yield report
@@ -188,22 +188,22 @@ def progress_bar(title: str = "") -> Iterator[Progress]:
 
 @contextlib.contextmanager
 def stoppable_bar() -> Iterator[Progress]:
-    """Show how far long work has come; Ctrl-C keeps the best so far where there is one, a second one leaves."""
+    """Show the progress of a search; Ctrl-C ends it with the best result so far, a second Ctrl-C aborts it."""
     before = signal.getsignal(signal.SIGINT)
     with progress_bar() as update_bar:
 
         def report(done: float, words: str = "", best: float | None = None) -> None:
             update_bar(done, words, best)
             if search.stop_requested and not search.raised and best is not None:
-                say(_("stopping with the best so far ({best}); Ctrl-C again leaves without").format(best=number(best)))
+                say(_("stopping with the best so far ({best}); Ctrl-C again aborts").format(best=number(best)))
 
         def pressed(which: int, frame: FrameType | None) -> None:
             if search.best is not None and not search.stop_requested:
-                search.stop()  # heard at the next report: no work is torn apart
+                search.stop()  # takes effect at the next report, between two units of work
                 return
             try:
                 before(which, frame) if callable(before) else signal.default_int_handler(which, frame)
-            except KeyboardInterrupt:  # which a search would take for a wish to keep the best
+            except KeyboardInterrupt:  # a search would take it as a request to stop with the best
                 raise SystemExit(130) from None
 
         search = Stoppable(report)
@@ -212,7 +212,7 @@ def stoppable_bar() -> Iterator[Progress]:
 
 
 def number(value: float) -> str:
-    """Write a number for a person: four decimals at most, whole numbers plainly."""
+    """Format a number: at most four decimals, none for whole numbers."""
     if not math.isfinite(value):
         return "–"
     if value == int(value) and abs(value) < 1e15:
@@ -224,7 +224,7 @@ def number(value: float) -> str:
 
 
 def _help_texts(declared: Callable[..., Any]) -> Mapping[str, str]:
-    """Return what help pages say of a command or a class of options, from the TOML file beside its module."""
+    """Return the help texts of a command or a class of options, from the TOML file beside its module."""
     try:
         texts: Mapping[str, str] = table_of(declared.__module__).get(declared.__name__, {})
     except FileNotFoundError:
@@ -299,7 +299,7 @@ class _Group(LocalizedCommand, TyperGroup):
 
 
 class App(typer.Typer):
-    """A table of commands whose help pages are in the reader's language."""
+    """A group of commands whose help pages are in the user's language."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(cls=_Group, **settings)
@@ -316,11 +316,11 @@ class App(typer.Typer):
         return _adding(functools.partial(super().command, *args, cls=_Command), settings)
 
     def callback(self, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        """Set the command that stands for the table, as typer does; what its function returns is printed."""
+        """Set the command of the group itself, as typer does; what its function returns is printed."""
         return _adding(functools.partial(super().callback, cls=_Group), settings)
 
     def group(self, name: str, *, help: str, **settings: Any) -> App:  # noqa: A002 - typer's word
-        """Add a table of commands below this one."""
+        """Add a group of commands below this one."""
         commands = App(**settings)
         self.add_typer(commands, name=name, help=help)
         return commands
@@ -347,7 +347,7 @@ def _adding(
 
 app = App(
     name="noren",
-    help=_("Protect purchase histories and personal tables, attack what was protected, and measure both."),
+    help=_("Protect purchase histories and personal data, attack the result, and measure its safety and utility."),
     epilog=_("Start with: noren demo --out demo/"),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -358,20 +358,20 @@ app = App(
 
 # --- paths -----------------------------------------------------------------------------------------------------------
 #
-# Every path that a command is given is one that it reads, unless it is listed here. A forgotten one is thus kept rather
-# than lost, and a test goes through all commands and asks of each path which it is.
+# A path option is an input unless it is listed here, so a forgotten one is protected rather than overwritten. A test
+# checks that every path option of every command is in one of these lists.
 
 WRITTEN = frozenset({"out", "target", "page", "cells", "chart"})
 """Names of options and arguments that a command writes to."""
 WORKED_IN = frozenset({"ledger", "cache", "data_dir"})
-"""Folders that Noren keeps for itself: it reads them and adds to them."""
+"""Folders that Noren manages: it reads them and adds to them."""
 READ = frozenset(
     {
         *("original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"),
-        *("control", "table", "categories", "against", "phases", "files", "data", "facts", "card_from"),
+        *("control", "table", "categories", "against", "phases", "files", "data", "facts", "scores"),
     }
 )
-"""The others; a test asks that a new one is named in one of these lists."""
+"""Inputs, which are never overwritten."""
 _ALSO_WRITTEN = frozenset({("sample", "master")})
 
 
@@ -382,14 +382,14 @@ def is_written(command: str, name: str) -> bool:
 
 @contextlib.contextmanager
 def guarded(command: str, options: Mapping[str, Any], words: Sequence[str] = ()) -> Iterator[None]:
-    """Keep what a command reads for as long as it runs; stop at once where it would write over that or through a link.
+    """Protect the inputs of a command while it runs; fail if it would overwrite one or write through a link.
 
     Parameters
     ----------
-    given
+    options
         Its options and arguments by name.
     words
-        Further words, parameters of methods, which may name files.
+        Parameters of methods, which may name files.
     """
     from noren.data.formats.files import protect_inputs, require_writable
 
@@ -402,7 +402,7 @@ def guarded(command: str, options: Mapping[str, Any], words: Sequence[str] = ())
             if is_written(command, name):
                 if path in written:
                     twice = [flag.upper() if flag == "target" else f"--{flag}" for flag in (written[path], name)]
-                    message = _("{path} is named twice, by {one} and {other}; name another file")
+                    message = _("{path} is named twice ({flags}); name another file")
                     raise OutputError(message.format(path=path, flags=", ".join(twice)))
                 written[path] = name
             elif name not in WORKED_IN:
@@ -423,15 +423,15 @@ def guarded(command: str, options: Mapping[str, Any], words: Sequence[str] = ())
 
 
 class Failures:
-    """Components that failed while the rest went on, by name, with the reason; the exit code tells that there are any.
+    """Components that failed while the others went on, by name, with the reason; they set the exit code to 1.
 
-    A measure that breaks down must not take the others' results with it. A component that was named alone is another
-    matter: there is no rest, so its error is the answer.
+    One failing measure must not cost the results of the others. If only one component was requested, there are no
+    others, so its error is raised.
 
     Parameters
     ----------
     alone
-        Whether the only component there is was asked for by its name: then its error is raised.
+        Whether only one component was requested, by its name.
     """
 
     def __init__(self, *, alone: bool = False) -> None:
@@ -439,7 +439,7 @@ class Failures:
         self.reasons: dict[str, str] = {}
 
     def note(self, name: str, error: Exception) -> None:
-        """Note why the component ``name`` failed."""
+        """Record why the component ``name`` failed."""
         # --debug shows the traceback; after Ctrl-C a library's own error is no failure
         if situation.debug or situation.interrupts:
             raise error
@@ -448,11 +448,11 @@ class Failures:
         self.add(name, reason_of(error))
 
     def add(self, name: str, reason: str) -> None:
-        """Note a failure and say it."""
+        """Record a failure and print it."""
         self.reasons[name] = reason
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
 
     @property
     def exit_code(self) -> int:
-        """1 where something failed."""
+        """1 if something failed, else 0."""
         return 1 if self.reasons else 0

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and how they are read."""
+"""Options and arguments that several commands share, and how they are read."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class Reading:
         release: Path | None = None,
         quiet: bool = False,
     ) -> OriginalInput:
-        """Open the original and say what was chosen on the way; stop where a wrong choice would count the wrong people.
+        """Open the original and print how it was read; fail if a wrong guess would count the wrong people.
 
-        Where no schema is named, it is read by ``schema``, or by the preset that its ``release`` was read by.
+        Without ``--schema``, it is read by ``schema``, or by the preset of its ``release``.
         """
         from noren.data.release import public_schema
         from noren.data.schema import PRESETS, Kind, Schema
@@ -71,7 +71,7 @@ class Reading:
         known = schema if self.schema is None else self.schema
         if not known and release is not None:
             known = None
-            # whoever says what rows are, or who the customer is, means a schema that is guessed
+            # --rows and --customer are answers to questions about a guessed schema
             if release.is_dir() and self.rows_are is None and self.customer is None:
                 public = public_schema(release / "public.parquet")
                 is_preset = public.kind == Kind.TABLE and public.name in PRESETS
@@ -97,13 +97,13 @@ class Reading:
         return self.open(Engine(), path, **how).rows
 
     def guess(self, path: Path) -> SchemaGuess:
-        """Guess the schema of a file, whatever schema is named."""
+        """Guess the schema of a file, ignoring ``--schema``."""
         from noren.data.guessing.schema_guess import guess_schema
 
         return guess_schema(path, **self._row_answers(None))
 
     def schema_of(self, path: Path) -> Schema:
-        """Return the schema that a file is read by: as named, else guessed, unless people would be counted wrongly."""
+        """Return the schema of a file: as named, else guessed; fail if a wrong guess would count the wrong people."""
         from noren.data.schema import Schema
 
         self._row_answers(self.schema)
@@ -114,24 +114,24 @@ class Reading:
         return guess.schema
 
     def _row_answers(self, schema: str | Schema | None) -> dict[str, Any]:
-        """Return what was said of rows in the words of a schema; stop where a schema says so already."""
+        """Return ``--rows`` and ``--customer`` as arguments of a guess; fail if a schema is named too."""
         from noren.data.schema import Kind
 
         for flag, value in (("--rows", self.rows_are), ("--customer", self.customer)):
             if schema is not None and value is not None:
-                raise refusal("schema_says_so", flag=flag, others="--schema")
+                raise refusal("excludes", flag=flag, others="--schema")
         return {"kind": None if self.rows_are is None else Kind(_KINDS[self.rows_are]), "customer": self.customer}
 
     @property
     def flags(self) -> str:
-        """The flags that say again what rows and columns are, for a command that comes next."""
+        """These options as flags, for the command that comes next."""
         flags = {"--schema": self.schema, "--rows": self.rows_are, "--customer": self.customer}
         return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What an attacker knows of the original: ``--known``, ``--knowledge`` and ``--item-prefix``, as one parameter."""
+    """The attacker's knowledge: ``--known``, ``--knowledge`` and ``--item-prefix``, as one parameter."""
 
     known: Path | None = None
     knowledge: float = 1.0
@@ -151,9 +151,9 @@ def _stop_at(questions: Sequence[Question], path: Path) -> None:
 
 
 def answers(question: Question) -> str:
-    """Return the flags that answer a question; nothing where no flag does.
+    """Return the flags that answer a question; empty if none does.
 
-    Whether rows are purchases and whose they are is one matter: who is asked the one may answer with the other.
+    What a row is and who the customer is belong together: a question about one can be answered with the other.
     """
     flags = {"kind": "--rows", "customer": "--customer"}
     others = {"kind": "--customer COLUMN", "customer": "--rows people"}
@@ -165,7 +165,7 @@ def answers(question: Question) -> str:
 
 
 def comma_separated(text: str) -> list[str]:
-    """Return the words of a list that a person typed.
+    """Return the words of a list separated by commas.
 
     >>> comma_separated("race, sex,")
     ['race', 'sex']
@@ -176,7 +176,7 @@ def comma_separated(text: str) -> list[str]:
 def chosen(
     registry: Registry[Kind], names: str, schema: Schema, runs: Callable[[type[Kind]], bool] = lambda kind: True
 ) -> list[type[Kind]]:
-    """Return the components that ``names`` (separated by commas, or ``all``) means; of all, those that run there."""
+    """Return the components that ``names`` lists (separated by commas); for ``all``, those that fit and can run."""
     if names == "all":
         every = [registry[name] for name in registry]
         return [kind for kind in every if kind.fits(schema) and runs(kind)]
@@ -188,7 +188,7 @@ def chosen(
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Where a server listens and how it is reached; a server says its own port."""
+    """Where a server listens and how it is reached; each server sets its own port."""
 
     host: str = "127.0.0.1"
     port: Annotated[int, Option(min=0, max=65_535)] = 0
@@ -198,33 +198,33 @@ class ServerOptions:
     https: Annotated[bool, Option("--https")] = False
 
     def listening(self) -> socket.socket:
-        """Take the port now, so that a taken one is said before anything starts."""
+        """Bind the port now, so that a port in use is reported before anything starts."""
         import socket
 
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # told to be TCP: asyncio lets small answers go at once only then, and each would wait 40 ms otherwise
+        # TCP by name: only then does asyncio send small answers at once, instead of waiting 40 ms
         taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             taken.bind((self.host, self.port))
-            taken.listen()  # whoever follows the address at once waits for the answer, and is not refused
+            taken.listen()  # a client that connects at once waits instead of being refused
         except OSError as error:
             taken.close()
-            words = _("port {port} of {host} cannot be had ({reason}); choose another with --port")
+            words = _("port {port} of {host} is not available ({reason}); choose another with --port")
             raise OutputError(words.format(port=self.port, host=self.host, reason=error.strerror)) from None
         return taken
 
     def settings(self, taken: socket.socket) -> dict[str, Any]:
-        """Return what the settings of a server have of this, with the port that was taken."""
+        """Return these options as settings of a server, with the bound port."""
         names, proxies = tuple(self.name or ()), tuple(self.proxy or ())
         port = taken.getsockname()[1]
         return {"host": self.host, "port": port, "names": names, "proxies": proxies, "https": self.https}
 
     def announce(self, message: str, addresses: Sequence[str]) -> str | None:
-        """Say where the server is open, and return the address to open in the browser, if any."""
+        """Print the addresses of the server, and return the one to open in the browser, if any."""
         address, *others = addresses
         say(message.format(address=address))
         if others:
-            elsewhere = _("from other machines: {addresses}; other names are let in with --allow-host NAME")
+            elsewhere = _("from other machines: {addresses}; allow other host names with --allow-host NAME")
             say(elsewhere.format(addresses=", ".join(others)))
         return address if self.open_page else None
