@@ -2,7 +2,7 @@
 
 noren protect pwscup2018_final_T.csv --schema pwscup2018 --method generalize --k 3 --effort quick \\
   --seed 1234567890123456 --out k3
-noren papers k3 --for appi --original pwscup2018_final_T.csv --schema pwscup2018 --lang ja --out papers-k3
+noren papers k3 --law appi --original pwscup2018_final_T.csv --schema pwscup2018 --lang ja --out papers-k3
 python tools/papers_pages.py papers-k3 docs/packs/pwscup2018-k3.md 3
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 HEAD = """# 2018 年本戦データの文書一式（k = {k}）
 
 PWS Cup 2018 本戦データを `noren protect --method generalize --k {k} --effort quick` で加工し、
-`noren papers --for appi --lang ja` で作成した文書一式です（`tools/papers_pages.py` が生成）。
+`noren papers --law appi --lang ja` で作成した文書一式です（`tools/papers_pages.py` が生成）。
 判定：{sentence}
 """
 

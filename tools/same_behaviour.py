@@ -87,8 +87,8 @@ check T.csv T.csv --schema pwscup2018 --json
 correlate T.csv R3 R7 R8 --schema pwscup2018 --json
 digest R3 --json
 publish R7 --out P7 --original T.csv --schema pwscup2018 --override tried --json
-papers R2 --for appi --original people.csv --schema people --out appi --json
-papers R3 --for gdpr --original T.csv --schema pwscup2018 --out gdpr
+papers R2 --law appi --original people.csv --schema people --out appi --json
+papers R3 --law gdpr --original T.csv --schema pwscup2018 --out gdpr
 convert shop.csv shop.parquet --json
 identifiers people.csv --schema people --json
 population people.csv --schema people --population 3e5 --json
