@@ -127,7 +127,7 @@ def test_the_index_is_not_read() -> None:
     turned = pd.DataFrame(ROWS).sort_values("price")
     assert as_records(turned, SCHEMA)["price"].to_list() == [0.5, 1.5, 1.5, 2.0], "rows come as they stand"
     indexed = pd.DataFrame(ROWS).set_index("customer")
-    with pytest.raises(SchemaError, match=r"no column 'customer'; it is the index of the pandas frame.*reset_index"):
+    with pytest.raises(SchemaError, match=r"'customer' is the index of the pandas frame, .* with reset_index"):
         as_records(indexed, SCHEMA)
     with pytest.raises(SchemaError, match="reset_index"):
         History.of(indexed, SCHEMA)
@@ -140,7 +140,7 @@ def test_the_index_is_not_read() -> None:
         (pd.Series(["85123A", 85123], dtype=object), r"column item: .*pandas type object.*astype\(str\)"),
         (pd.Series([object(), 1], dtype=object), "column item: .*cannot be read"),
         (pd.Series([1j, 2j]), "column item: .*complex128"),
-        (pd.period_range("2010-12", periods=2, freq="M"), r"column item: values of pandas type period\[M\] are not"),
+        (pd.period_range("2010-12", periods=2, freq="M"), r"item: values of pandas type period\[M\] cannot be read"),
         (pd.interval_range(0, 2), "column item: values of pandas type interval"),
     ],
     ids=["mixed", "objects", "complex", "periods", "intervals"],
@@ -154,11 +154,11 @@ def test_what_is_no_table_is_said() -> None:
     with pytest.raises(SchemaError, match="two columns are named 'item'"):
         as_records(pd.DataFrame([["a", "b"]], columns=["item", "item"]))
     for odd in (5, b"customer", object(), pd.Series([1])):
-        with pytest.raises(ParameterError, match=r"\w+ is not a table of data; give .*or the path of a file"):
+        with pytest.raises(ParameterError, match=r"\w+ is not a table; give .*or the path of a file"):
             as_records(odd)
     nothings: list[Any] = [None, [], pl.DataFrame(), pd.DataFrame()]
     for nothing in nothings:
-        with pytest.raises(ParameterError, match="the data have no columns"):
+        with pytest.raises(ParameterError, match="the data has no columns"):
             as_records(nothing)
     with pytest.raises(ParameterError, match="the lazy frame cannot be collected"):
         as_records(pl.LazyFrame(ROWS).select("nothing"))
@@ -180,11 +180,11 @@ def test_a_guess_that_could_go_either_way_is_asked(tmp_path: Path) -> None:
     either = pl.DataFrame(ROWS).with_columns(date=pl.Series(["3/4/2011", "1/2/2011", "5/6/2011", "7/8/2011"]))
     either.write_csv(tmp_path / "either.csv")
     for data in (either, either.to_pandas(), tmp_path / "either.csv"):
-        with pytest.raises(SchemaError, match=r"date: day first or month first\?.*give a schema that says it"):
+        with pytest.raises(SchemaError, match=r"date: day first or month first\?.*give a schema that answers it"):
             noren.protect(data, "pseudonymize")
     plain = either.with_columns(date=pl.Series(["13/4/2011", "1/2/2011", "5/6/2011", "7/8/2011"]))
     assert as_records(plain)["date"][1] == dt.date(2011, 2, 1)
-    with pytest.raises(SchemaError, match="date, price, quantity, item look like purchases, and no column"):
+    with pytest.raises(SchemaError, match="date, price, quantity, item look like purchases, but no column is the"):
         as_records(pl.DataFrame(ROWS).drop("customer"))
 
 
@@ -281,11 +281,11 @@ def test_releases_come_back_as_they_went_out(tmp_path: Path, drawn: Drawn) -> No
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("item", "{x;x}", "row 2, column item, '{x;x}': a set lists different items"),
-        ("quantity", "[4;2]", r"row 2, column quantity, '\[4;2\]': the range ends before it starts"),
+        ("item", "{x;x}", "row 2, column item, '{x;x}': a set lists different values, none of them empty"),
+        ("quantity", "[4;2]", r"row 2, column quantity, '\[4;2\]': a range starts with its smaller end"),
         ("quantity", "[4;", "row 2, column quantity"),
         ("price", "dear", "row 2, column price, 'dear': this is not a finite number"),
-        ("quantity", {"lo": 4, "hi": 2}, r"row 2, column quantity, '\[4;2\]': the range ends before it starts"),
+        ("quantity", {"lo": 4, "hi": 2}, r"row 2, column quantity, '\[4;2\]': a range starts with its smaller end"),
         ("quantity", {"lo": 4, "hi": None}, r"row 2, column quantity, '\[4;None\]'"),
     ],
 )
@@ -349,7 +349,7 @@ def test_guesses_of_ones_own_making_are_judged(small: History) -> None:
     score = noren.measure(small, release, "reid-rate", guesses={"all": truth.to_pandas(), "half": half})
     assert score.parts["all"] == 1.0
     assert score.parts["half"] == 0.5
-    with pytest.raises(SchemaError, match="the data have no column 'customer'"):
+    with pytest.raises(SchemaError, match="the data has no column 'customer'"):
         noren.measure(small, release, "reid-rate", guesses={"bad": truth.drop("customer")})
 
 
@@ -378,7 +378,7 @@ def test_a_reconstruction_needs_what_the_release_says(tmp_path: Path) -> None:
     first, second = (noren.reconstruct(r, "em").table.tolist() for r in (release, tmp_path / "saved"))
     assert first == second
     assert sum(first) == pytest.approx(100)
-    with pytest.raises(ParameterError, match="rows alone do not tell how they were perturbed"):
+    with pytest.raises(ParameterError, match="rows alone do not show how they were perturbed"):
         noren.reconstruct(release.to_pandas())
 
 

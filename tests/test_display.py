@@ -136,8 +136,8 @@ def test_a_guess() -> None:
     pairs = pl.DataFrame({"pseudonym": ["1", "2"], "customer": ["a", None], "score": [0.98765, float("nan")]})
     guess = Guess("jaccard", pairs)
     card = seen(guess)
-    assert card.texts[:2] == ["guess", "jaccard"]
-    assert card.facts["named"] == "2"
+    assert card.texts[:2] == ["Guess", "jaccard"]
+    assert card.facts["Named"] == "2"
     assert card.rows == [["pseudonym", "customer", "score"], ["1", "a", "0.9877"], ["2", "–", "–"]]
     assert repr(guess) == "Guess(attack='jaccard', pairs=2)"
 
@@ -150,19 +150,19 @@ def test_only_the_first_of_several_candidates_is_shown() -> None:
 def test_a_score(history: History, release: Release) -> None:
     score = noren.measure(history, release, "cell-error")
     card = seen(score)
-    assert card.texts[:2] == ["measure", "cell-error"]
-    assert card.facts["value"] == f"{score.value:.4g} (lower is better)"
-    assert card.rows == [["part", "value"], *([name, f"{part:.4g}"] for name, part in score.parts.items())]
+    assert card.texts[:2] == ["Measure", "cell-error"]
+    assert card.facts["Value"] == f"{score.value:.4g} (lower is better)"
+    assert card.rows == [["Part", "Value"], *([name, f"{part:.4g}"] for name, part in score.parts.items())]
     assert repr(score).startswith(f"Score({score.value:.4g}, measure='cell-error', goal='lower', parts(date=")
 
 
 def test_a_score_of_nobody_in_particular() -> None:
     score = Score(0.25, {}, {"who": "Ann Secretname"})
     assert repr(score) == "Score(0.25)"
-    assert seen(score).facts["value"] == "0.25"
+    assert seen(score).facts["Value"] == "0.25"
     assert "Secretname" not in score._repr_html_()
     assert score == Score(0.25, {}, {"who": "Ann Secretname"}, measure="x", goal="higher")
-    assert seen(Score(float("nan"), goal="higher")).facts["value"] == "– (higher is better)"
+    assert seen(Score(float("nan"), goal="higher")).facts["Value"] == "– (higher is better)"
 
 
 def test_numbers_a_person_can_read() -> None:

@@ -65,7 +65,7 @@ def test_a_taken_name_is_refused(tmp_path: Path) -> None:
     (twin / "entry_points.txt").write_text("[noren.methods]\npseudonymize = twin:Twin\n")
     done = call("methods", path=tmp_path)
     assert done.returncode == 2
-    assert "pseudonymize is already taken in noren.methods; twin:Twin must use another name" in done.stderr
+    assert "pseudonymize (twin:Twin) is already taken in noren.methods; use another name" in done.stderr
 
 
 def test_the_method_in_the_contributors_guide_works(small) -> None:

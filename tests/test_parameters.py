@@ -87,8 +87,8 @@ def test_flags_are_read() -> None:
         (["3"], "'3' was not expected; parameters look like --k 3"),
         (["--k"], "--k needs a value"),
         (["--k", "3", "--k", "4"], "--k is given twice"),
-        (["--k", "three"], "k = three does not fit blur"),
-        (["--k", "1"], "k = 1 does not fit blur"),
+        (["--k", "three"], "k = three is not valid for blur"),
+        (["--k", "1"], "k = 1 is not valid for blur"),
         (["--no-k"], "no parameter --no-k"),
         ([], "blur needs the parameter k; add --k"),
         (["--k", "3", "--bound", "loose"], "bound = loose"),
@@ -150,7 +150,7 @@ def test_reference_facts() -> None:
     assert "| `--k` | whole number | required | Class size. |" in facts
     assert "| `--bound` | paper \\| sharp | `paper` | Which bound. |" in facts
     assert "**Value**: share of rows; [0, 1]; higher is better" in reference_facts(Sharpness)
-    assert "**Tells**: what stays useful (utility)" in reference_facts(Sharpness)
+    assert "- **Kind**: utility" in reference_facts(Sharpness)
     assert "**Needs columns" not in facts
-    assert "- **Needs columns with the roles**: date, price" in reference_facts(S7)
+    assert "- **Required roles**: date, price" in reference_facts(S7)
     assert describe(S7)["roles"] == ["date", "price"]

@@ -95,5 +95,5 @@ def test_two_thousand_and_one(shape: str, fits: int, survival: float) -> None:
 
 def test_many_equal_customers_are_too_many_pairs_for_one_assignment() -> None:
     original = shop("equal", 6000)
-    with pytest.raises(NorenError, match="36,000,000 candidate pairs of a pseudonym and a customer are too many"):
+    with pytest.raises(NorenError, match="36,000,000 candidate pairs of a pseudonym and a customer, which is too many"):
         api.attack(original, released(original), "consistency")

@@ -15,7 +15,6 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 
 from noren import i18n
-
 from noren.errors import FileError, ParameterError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,11 +107,10 @@ def test_language_is_chosen_by_flag_then_environment(monkeypatch: pytest.MonkeyP
 
 
 def test_errors_speak_japanese() -> None:
-
     i18n.activate("ja")
     try:
         assert i18n.active_language() == "ja"
-        message = str(FileError(i18n._("the file is empty"), file="a.csv", row=3))
+        message = str(FileError(i18n._("the file is empty; give a file with at least one row"), file="a.csv", row=3))
     finally:
         i18n.activate("en")
     assert "空" in message

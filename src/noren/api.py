@@ -246,7 +246,7 @@ def attackers_knowledge(
         if isinstance(original, History) and isinstance(data, History):
             unknown = data.customers.filter(~data.customers.is_in(original.customers.implode()))
             if len(unknown):
-                raise ParameterError(say("strangers", count=len(unknown), customer=unknown[0]))
+                raise ParameterError(say("unknown_customers", count=len(unknown), customer=unknown[0]))
         elif len(data) != len(original):
             raise ParameterError(say("knowledge_rows", known=len(data), rows=len(original)))
     if statement is not None and isinstance(data, History):

@@ -1,7 +1,7 @@
-"""Compile kernels ahead, so that nobody waits for it at first use: ``python -m noren.compile_ahead [FOLDER]``.
+"""Compile kernels ahead of their first use: ``python -m noren.compile_ahead [FOLDER]``.
 
-Which kernels and for which types is found by using them: the whole demo, and every method, attack and measure on a few
-customers and people. Two processes do so side by side and take over what the other has compiled.
+Kernels and types are those of real use: the whole demo, and every method, attack and measure on a few customers and
+people. Two processes work side by side and share what they compile.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _use_everything(objects: Path) -> None:
 
 
 def _samples(place: Path) -> Iterator[tuple[Records, str, dict[str, object]]]:
-    """Return a few customers and a few people, each with methods and what these are to be given."""
+    """Yield small data sets, each with the methods to run and their parameters."""
     from noren import api
     from noren.data.frames import Table
     from noren.data.hierarchies import mask_hierarchy, write_hierarchy

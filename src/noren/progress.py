@@ -1,7 +1,7 @@
-"""How far long work has come: a function that is told, so that no kernel knows a terminal or a browser.
+"""Progress reports of long work: a callback, so that kernels need not know a terminal or a browser.
 
-Work that gets better the longer it runs tells the best it has so far. Whoever hears that may say *enough*: the function
-raises :class:`Enough`, and what is best becomes the answer.
+A search also reports its best result so far. The callback can stop it by raising :class:`Enough`; the best result is
+then the answer.
 """
 
 from typing import Protocol
@@ -15,10 +15,10 @@ class Progress(Protocol):
 
 
 class Enough(Exception):  # noqa: N818 - nothing went wrong
-    """Said by whoever is told of progress: come to an end.
+    """Raised by a progress callback to end the work.
 
-    Whoever has something worth keeping catches it and returns that; it has, from the first report with a ``best`` to
-    the last. Elsewhere it passes, and the work ends with nothing. :class:`Stoppable` says it where it is heard.
+    A search catches it from its first report with a ``best`` to the last, and returns the best. Elsewhere it passes,
+    and the work ends without a result. :class:`Stoppable` raises it only where it is caught.
     """
 
 
@@ -27,7 +27,7 @@ def silent(done: float, words: str = "", best: float | None = None) -> None:
 
 
 def part_of(progress: Progress, start: float, stop: float, name: str = "") -> Progress:
-    """Return a progress that fills the part of another from ``start`` to ``stop``, under a name of its own.
+    """Return a progress that covers the range from ``start`` to ``stop`` of another, prefixed with ``name``.
 
     >>> part_of(lambda done, words="", best=None: print(done, words, best), 0.5, 1.0, "thin")(0.5, "choosing rows", 0.3)
     0.75 thin: choosing rows 0.3
@@ -40,17 +40,17 @@ def part_of(progress: Progress, start: float, stop: float, name: str = "") -> Pr
 
 
 class Stoppable:
-    """A progress that can be told to stop: it says :class:`Enough`, once, at the next report of a best.
+    """A progress that can be stopped: it raises :class:`Enough`, once, at the next report with a best.
 
-    Where there is no best it does not: a search that ended just before is not thrown away.
+    Without a best it does not raise, so that a search that ended just before is not thrown away.
 
-    >>> told = Stoppable()
-    >>> told.stop()
-    >>> told(0.1, "comparing")
+    >>> progress = Stoppable()
+    >>> progress.stop()
+    >>> progress(0.1, "comparing")
     >>> try:
-    ...     told(0.2, "searching", best=0.31)
+    ...     progress(0.2, "searching", best=0.31)
     ... except Enough:
-    ...     told(0.9, "writing the best")
+    ...     progress(0.9, "writing the best")
     """
 
     def __init__(self, progress: Progress = silent) -> None:
@@ -58,16 +58,16 @@ class Stoppable:
         self.best: float | None = None
         """The best of the latest report: None before a search and after it."""
         self.stop_requested = False
-        """Whether somebody said stop."""
+        """Whether :meth:`stop` was called."""
         self.raised = False
-        """Whether the work was told so."""
+        """Whether :class:`Enough` was raised."""
 
     def stop(self) -> None:
         """End the work as soon as it has something worth keeping; from another thread or a signal handler, too."""
         self.stop_requested = True
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
-        """Report, and say enough if that is wanted and there is a best."""
+        """Report, and raise :class:`Enough` if a stop was requested and there is a best."""
         self.best = best
         self._progress(done, words, best)
         if self.stop_requested and not self.raised and best is not None:

@@ -1,4 +1,4 @@
-"""Tables and texts that lie in a TOML file beside the module that reads them, under its name."""
+"""Tables and messages in TOML files: each file is next to its module and has its name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def table_of(module: str) -> Mapping[str, Any]:
 
 
 class Texts:
-    """The messages of a module by their names, in the language now spoken.
+    """The messages of a module by their names, in the language in use.
 
     A message is a text, or two where its form depends on a number (``one``, ``other``). ``tools/babel.cfg`` names the
     files whose texts are translated. A module has its own: ``say = Texts(__name__)``, then ``say("word.proved")``,

@@ -49,7 +49,7 @@ def test_pictures_are_small_enough_to_load_at_once(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "entry"), [("en", "| **pseudonym** | 仮名 |"), ("ja", "| **仮名** | pseudonym |")]
+    ("language", "entry"), [("en", "| **Pseudonym** | 仮名 |"), ("ja", "| **仮名** | Pseudonym |")]
 )
 def test_the_glossary_is_up_to_date_and_goes_both_ways(language: str, entry: str) -> None:
     written = glossary_page.PAGES[language].read_text(encoding="utf-8")
