@@ -2,7 +2,7 @@
 
 The ceilings are in `tests/size.toml` and are enforced by `tests/test_size.py`. `--lower` replaces a ceiling where
 today's number is below it, removes packages that no longer exist, and never raises anything: a change that needs more
-room raises its ceiling by hand and says why in its commit.
+room raises its ceiling by hand and says why in its commit. README, documentation and catalogue have fixed limits.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).resolve().parents[1]
 CEILINGS = ROOT / "tests" / "size.toml"
@@ -31,6 +32,18 @@ def counted(folder: Path) -> dict[str, dict[str, int]]:
     return sizes
 
 
+def texts() -> dict[str, dict[str, int]]:
+    """Return the words of README and documentation, generated pages apart, and the entries of the catalogue."""
+    words = {"README": 0, "documentation": 0, "generated pages": 0}
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        generated = page.relative_to(ROOT).parts[1:2] in (("results",), ("packs",))
+        kind = "README" if page.parent == ROOT else "generated pages" if generated else "documentation"
+        words[kind] += len(page.read_text(encoding="utf-8").split())
+    with (FOLDERS["packages"] / "locale" / "ja" / "LC_MESSAGES" / "noren.po").open("rb") as file:
+        entries = len(read_po(file))
+    return {name: {"words": count} for name, count in words.items()} | {"catalogue": {"entries": entries}}
+
+
 def measured() -> dict[str, Any]:
     """Return today's numbers in the layout of the file of ceilings."""
     functions = sum(
@@ -41,6 +54,7 @@ def measured() -> dict[str, Any]:
     sizes: dict[str, Any] = {kind: counted(folder) for kind, folder in FOLDERS.items()}
     sizes["tests"] = {name: {"lines": size["lines"]} for name, size in sizes["tests"].items()}
     lines = sum(size["lines"] for size in sizes["packages"].values())
+    sizes["texts"] = texts()
     sizes["density"] = {"noren": {"functions_per_1000_lines": math.ceil(10_000 * functions / lines) / 10}}
     return sizes
 
@@ -59,7 +73,9 @@ def excesses(ceilings: dict[str, Any], sizes: dict[str, Any]) -> list[str]:
 def lowered(ceilings: dict[str, Any], sizes: dict[str, Any]) -> dict[str, Any]:
     """Return the ceilings, each at most as high as today's number."""
     return {
-        kind: {
+        kind: rows
+        if kind == "texts"
+        else {
             name: {unit: min(limit, sizes[kind][name].get(unit, limit)) for unit, limit in limits.items()}
             for name, limits in rows.items()
             if name in sizes[kind]
@@ -84,6 +100,8 @@ def main() -> None:
     lines = sum(size["lines"] for size in sizes["packages"].values())
     ceiling, goal = (sum(limits[unit] for limits in ceilings["packages"].values()) for unit in ("lines", "goal"))
     print(f"{'total':<24}{lines:>10,}{ceiling:>10,}{goal:>10,}")
+    for name, size in sizes["texts"].items():
+        print(*(f"{name}: {count:,} {unit}, at most {ceilings['texts'][name][unit]:,}" for unit, count in size.items()))
     print(*excesses(ceilings, sizes), sep="\n")
 
 
