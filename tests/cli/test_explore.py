@@ -102,7 +102,7 @@ def test_a_table_of_people(noren: Command, tmp_path: Path) -> None:
                    "--language", "en", "--out", tmp_path / "study")  # fmt: skip
     assert answer.code == 0, answer.err
     assert "Recommended: mondrian, k = 6" in answer.out
-    assert "Safer: mondrian, k = 10, l = 2 (proved, risk 8.3% instead of 16.7%)" in answer.out
+    assert "mondrian, k = 10, l = 2 is safer (proved, risk 8.3% instead of 16.7%)" in answer.out
     assert (tmp_path / "cache" / "explore").is_dir()
 
 

@@ -82,9 +82,9 @@ def test_several_seeds_have_their_mean_and_interval() -> None:
 def test_the_advice_is_the_answer_in_parts() -> None:
     choices = recommend([one.place for one in ALL])
     (one,) = advice(ALL, choices)
-    assert one.more_useful.startswith("More useful: generalize, k = 3 keeps 0.100 more of the utility.")
+    assert one.more_useful.startswith("generalize, k = 3 keeps 0.100 more of the utility.")
     assert one.safer == (
-        "Safer: generalize, k = 6 (proved, risk 16.7% instead of 20.0%) keeps 0.100 less of the utility."
+        "generalize, k = 6 is safer (proved, risk 16.7% instead of 20.0%), but keeps 0.100 less of the utility."
     )
     assert answer(ALL, choices)[1:] == one.sentences
     assert answer(ALL, choices)[0] == (

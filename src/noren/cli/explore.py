@@ -246,8 +246,8 @@ def _live() -> Iterator[SweepProgress]:
 
     def table() -> Any:
         rendered = Table(header_style="bold")
-        for heading in (_("Release"), _("State"), _("Utility"), _("Risk"), _("Verdict"), _("Time")):
-            is_number = heading in (_("Utility"), _("Risk"), _("Time"))
+        for heading in (_("Release"), _("State"), _("Utility"), _("Risk"), _("Verdict"), _("Duration")):
+            is_number = heading in (_("Utility"), _("Risk"), _("Duration"))
             rendered.add_column(heading, justify="right" if is_number else "left", overflow="ellipsis", no_wrap=True)
         for line in window(lines, max(console.height - _OTHER_LINES, 3)):
             rendered.add_row(*(Text(cell) for cell in cells(line)))
