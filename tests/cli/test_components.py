@@ -18,4 +18,4 @@ def test_components_are_listed(noren, room) -> None:
 
 def test_a_component_says_which_columns_it_needs(noren) -> None:
     assert "Required roles: date, price." in noren("attacks", "s7").out
-    assert "needs columns" not in noren("attacks", "consistency").out
+    assert "Required roles" not in noren("attacks", "consistency").out

@@ -32,7 +32,7 @@ def test_somebody_with_two_rows_stops_both_engines(spark, tmp_path: Path) -> Non
     with pytest.raises(SchemaError) as together:
         reject_repeated_people(on_cluster(repeated, spark, tmp_path / "repeated", files=2))
     assert str(together.value) == str(alone.value)
-    assert "patient_id identifies people, and its 4 values stand in 5 rows" in str(alone.value)
+    assert "patient_id identifies people, and its 4 values occur in 5 rows" in str(alone.value)
     single = Table.of({"patient_id": ["a1", "a2", "", None, "a3"], "sex": list("fmfmf")}, SCHEMA)
     reject_repeated_people(on_cluster(single, spark, tmp_path / "single", files=2))
 

@@ -52,8 +52,8 @@ def test_two_people_hand_out_a_release(house: tuple[Server, str, str], browser: 
     store.close()
     locale = {"en": "en-GB", "ja": "ja-JP"}[language]
     with use_language(language):
-        own, revoked = _("You made this release; somebody else must approve it."), _("reviewer")
-        already = _("approved by {who}").format(who="ben")
+        own, revoked = _("You made this release, so you cannot approve it."), _("reviewer")
+        already = _("Approved by {who}").format(who="ben")
     with watched(browser, server.address, locale=locale) as page:
         enter(page, "ann")
         page.goto(there)

@@ -134,7 +134,7 @@ def test_small_files_and_pages_of_rows(server: Server, browser: Any, own_client:
 def small_files_and_rows(page: Any, own_client: Program) -> None:
     project = ready_project(own_client, "people", "Rows")
     page.goto(f"/projects/{project}/data")
-    page.get_by_role("link", name="Later").last.click()
+    page.get_by_role("link", name="Next").last.click()
     page.locator("#rows .pager-place", has_text="51 to 100 of 4,000").wait_for()
     page.wait_for_url("**start=50#rows")
     page.locator("#hierarchy-2 > summary").click()

@@ -389,12 +389,12 @@ def test_publishing_by_hand(server: Server, browser: Any, runs: Finished) -> Non
         with another_page(page):  # and that again, when the report is written
             page.get_by_role("button", name=re.compile("Write")).click()
         with page.expect_download() as report:
-            page.get_by_role("link", name="Download the report").click()
+            page.locator("#report").get_by_role("link", name="Download").click()
         assert report.value.suggested_filename.endswith("report.html")
         at_rest(page)
         here = page.url
         page.locator("#secret").get_by_role("button", name="Download").click()
-        box = page.get_by_label("I keep this file to myself")
+        box = page.get_by_label("I keep this file secret")
         expect(box).to_be_focused()  # it must be ticked first
         assert page.url == here
         box.check()

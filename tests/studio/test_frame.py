@@ -255,7 +255,7 @@ def charts_page(theme: str = "light") -> str:
         FRAME.surroundings.from_string(CHARTS)
         .render(
             title="Charts", place="", rail=[], project=None, language="en", languages=[("en", "English")], theme=theme,
-            csrf="", here="/", who=None, can_leave=False, handed_out=[], version="1", words=common_words(), **given,
+            csrf="", here="/", who=None, can_leave=False, publications_listed=[], version="1", words=common_words(), **given,
         )
     )  # fmt: skip
 
@@ -346,12 +346,12 @@ def test_the_tour_comes_when_asked_and_is_left_by_keyboard(browser_page: Any) ->
     expect(tour).to_be_visible()
     without_axe_violations(browser_page)
     for step in range(1, 6):
-        expect(browser_page.get_by_text(f"Step {step} of 5")).to_be_visible()
+        expect(browser_page.get_by_text(f"{step} / 5")).to_be_visible()
         browser_page.locator('[data-tour="next"]').press("Enter")
     expect(tour).to_be_hidden()
     assert browser_page.evaluate("localStorage.getItem('noren-tour')") == "seen"
     browser_page.get_by_role("link", name="Help").click()
-    expect(browser_page.get_by_text("Step 1 of 5")).to_be_visible()
+    expect(browser_page.get_by_text("1 / 5")).to_be_visible()
     browser_page.keyboard.press("Escape")
     expect(tour).to_be_hidden()
 
@@ -363,7 +363,7 @@ def test_a_person_is_shown_around_once(browser_page: Any) -> None:
     browser_page.goto("/about")
     expect(browser_page.locator("#tour")).to_be_hidden()
     browser_page.goto("/")
-    expect(browser_page.get_by_text("Step 1 of 5")).to_be_visible()
+    expect(browser_page.get_by_text("1 / 5")).to_be_visible()
     browser_page.goto("/")
     expect(browser_page.locator("h1")).to_be_visible()
     expect(browser_page.locator("#tour")).to_be_hidden()

@@ -144,7 +144,7 @@ def test_begin_weigh_and_release_in_the_browser(client: Program, browser_page: A
         page.get_by_role("button", name="Begin the ledger").click()
     with another_page(page):  # and that again, when it was weighed
         page.get_by_role("button", name="Check its risk").click()
-    page.get_by_text("would be within the budget").wait_for()
+    page.get_by_text("is within the budget").wait_for()
     page.locator("#risk-lines svg, #risk-lines canvas").first.wait_for(state="attached")
     without_axe_violations(page)
     with another_page(page):

@@ -80,12 +80,12 @@ def test_by_keyboard_alone(server: Server, browser: Any, people: str) -> None:
                     return
             raise AssertionError(f"{name} cannot be reached")
 
-        reach("Choose retention")
+        reach("Choose: retention")
         page.keyboard.press("Enter")
         page.wait_for_url("**method=retention")
         reach("age")
         page.keyboard.press("Space")
-        reach("Probability of re-identification at most")
+        reach("No row can be linked to a person with a probability above 1/k")
         page.keyboard.press("Control+a")
         page.keyboard.type("2")
         page.get_by_text("with a probability above 50%").wait_for()

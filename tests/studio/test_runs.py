@@ -211,7 +211,7 @@ def test_progress_reload_second_tab_and_keeping_the_best(
         page.locator("#enough").click()
         for one in (page, tab):
             one.wait_for_url("**/results/**")
-    assert ("It stops its search and keeps the best so far …", True) in news
+    assert ("Stopping; the best result so far is kept.", True) in news
 
 
 @pytest.mark.slow
@@ -232,7 +232,7 @@ def test_cancel_in_one_tab_shows_in_the_other_without_events(
         without_axe_violations(page)
         page.get_by_role("dialog").get_by_role("button", name="Cancel job").click()
         for one in (page, old):
-            one.get_by_role("heading", name="generalize, k = 3, effort = 3600 was cancelled").wait_for()
+            one.get_by_role("heading", name="generalize, k = 3, effort = 3600: cancelled").wait_for()
         without_axe_violations(page)
 
 
@@ -270,14 +270,14 @@ def test_a_page_outlives_a_restart_of_the_studio(browser: Any, tmp_path: Path) -
             page.goto(f"/projects/{project}/runs/{job}")
             page.locator("#enough").wait_for()
             own.kill()
-            page.get_by_text("The studio does not answer").wait_for()
+            page.get_by_text("The server does not answer").wait_for()
             page.evaluate("document.getElementById('enough').hidden = true")  # until the run says more
             own.start()
             expect(page.locator("#news")).to_be_empty()
             page.locator("#enough").wait_for()
             page.get_by_role("button", name="Cancel").click()
             page.get_by_role("dialog").get_by_role("button", name="Cancel job").click()
-            page.get_by_role("heading", name="was cancelled").wait_for()
+            page.get_by_role("heading", name=": cancelled").wait_for()
             tab.wrong.clear()  # the browser tells of every request nobody answered
     finally:
         own.stop()
