@@ -16,7 +16,10 @@ export function builderForm(form) {
     grouper.hidden = !groups;
     text.rows = groups ? 6 : 2;
     const opened = !form.closest("details") || form.closest("details").open;
-    if (groups && opened && !grouper.childElementCount) groupBoxes(form, grouper, text);
+    if (groups && opened && !grouper.dataset.loaded) {
+      grouper.dataset.loaded = "yes"; // before the values arrive: two events may come in the meantime
+      groupBoxes(form, grouper, text);
+    }
   }
 
   by.addEventListener("change", chosen);
