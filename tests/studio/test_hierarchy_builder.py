@@ -227,5 +227,5 @@ def test_many_files_in_a_browser(server: Server, browser: Any, project: str) -> 
         page.get_by_text("row 2, 'cook': the value is listed twice").wait_for()
         without_axe_violations(page)
         with another_page(page):
-            page.get_by_role("button", name="Show", exact=True).click()
+            page.locator("form.many").get_by_role("button", name="Show", exact=True).click()
         page.locator("#hierarchy-1 > summary .badge", has_text="your file").wait_for()

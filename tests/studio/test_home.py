@@ -244,7 +244,7 @@ def test_what_is_read_meanwhile_takes_nothing_away(server: Server, browser_page:
     expect(asked).to_be_visible()
     store.change_project(project, facts=FACTS)
     store.change_job(job, state=State.DONE, done=1.0)
-    expect(page.locator("#said")).to_have_text("done")
+    expect(page.locator("#live")).to_have_text("done")
     expect(asked).to_be_visible()  # the question is answered first
     expect(card.locator("progress")).to_have_count(1)
     page.keyboard.press("Escape")

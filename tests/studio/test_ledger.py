@@ -150,7 +150,7 @@ def test_begin_weigh_and_release_in_the_browser(client: Program, browser_page: A
     with another_page(page):
         page.get_by_role("button", name="Release if within the budget").click()
     page.get_by_text("What was released").first.wait_for()
-    expect(page.locator("h1")).to_have_text(re.compile("^Until "))
+    expect(page.locator("h1")).to_have_text(re.compile("^Up to "))
 
 
 def test_the_sample_is_large_enough_to_show_months() -> None:
