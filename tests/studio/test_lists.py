@@ -198,4 +198,4 @@ def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -
         assert (f"left, about {words}" in quiet.client.get(f"/projects/{project}/results").text) == (left is not None)
     quiet.studio.store.change_job(job, state=State.CANCELLED, ended=dt.datetime.now(dt.UTC).isoformat())
     assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] is None
-    assert re.search(r"<small>Time 0:2\d</small>", quiet.client.get(f"/projects/{project}/results").text)
+    assert re.search(r"<small>Duration 0:2\d</small>", quiet.client.get(f"/projects/{project}/results").text)
