@@ -18,4 +18,14 @@ for language in ja; do
     "$babel" init -i "$template" -d "$locale" -D noren -l "$language"
   fi
 done
-"$babel" compile -d "$locale" -D noren
+# not `pybabel compile`: it takes the "% i" of "95 % interval" for a placeholder; the tests compare the real ones
+.venv/bin/python - "$locale"/*/LC_MESSAGES/noren.po <<'END'
+import sys
+from pathlib import Path
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+for name in sys.argv[1:]:
+    catalogue = Path(name)
+    with catalogue.open("rb") as texts, catalogue.with_suffix(".mo").open("wb") as compiled:
+        write_mo(compiled, read_po(texts, locale=catalogue.parts[-3]))
+END
