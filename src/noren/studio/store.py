@@ -85,7 +85,7 @@ class Job:
     """A piece of work.
 
     ``order`` is what was asked for; it holds the seed, so no page and no answer shows it whole. ``error`` is kept in
-    every language and read in that of whoever looks (:mod:`noren.studio.failure_reasons`).
+    every language and read in that of the reader (:mod:`noren.studio.failure_reasons`).
     """
 
     id: str

@@ -216,7 +216,7 @@ _RAILS = {
 
 
 def page_identity(request: Request) -> ArenaIdentity:
-    """Return who asks for a page: whoever is logged in by its browser."""
+    """Return who asks for a page: the user whom the browser has logged in."""
     if not hasattr(request.state, "who"):
         request.state.who = authentication_of(request).who(request.state.session)
     who: ArenaIdentity = request.state.who
