@@ -38,3 +38,21 @@ def test_population(noren, table) -> None:
     wrong = noren("population", *table, "--population", 3)
     assert wrong.code == 2
     assert "a population of 3 is smaller than the table" in wrong.err
+
+
+def test_rows_of_a_file_without_a_schema(noren, tmp_path) -> None:
+    people = tmp_path / "t.csv"
+    people.write_text(ROWS, encoding="utf-8")
+    for words in (("identifiers", people, "--columns", "age,town"), ("population", people, "--population", 400)):
+        answer = noren(*words, "--rows", "people", "--json")
+        assert (answer.code, answer.json) == (0, noren(*words, "--json").json), answer.err
+        refused = noren(*words, "--rows", "people", "--schema", "people")
+        assert refused.code == 2
+        assert "--rows and --schema exclude each other" in refused.err
+    people.write_text("client,day,item\na1,2024-01-01,milk\na1,2024-01-02,tea\nb2,2024-01-01,tea\n", encoding="utf-8")
+    for command in (("identifiers", people), ("population", people, "--population", 400)):
+        refused = noren(*command, "--rows", "purchases")
+        assert refused.code == 2
+        assert "these are purchases; give a table with one row per person" in refused.err
+    built = noren("hierarchy", "build", people, "--rows", "purchases", "--column", "item", "--json")
+    assert [level["labels"] for level in built.json["levels"]] == [2, 1], built.err

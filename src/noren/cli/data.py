@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, Part, TextTable, app, number, progress_bar, refusal, say
-from noren.cli.parts.inputs import CustomerColumn, Force, Original, Reading, Rows, SchemaName, answers, load_people
+from noren.cli.parts.inputs import CustomerColumn, Force, Original, PeopleReading, Reading, Rows, SchemaName, answers
 from noren.cli.releases import checked_parts
 from noren.errors import FileError, FormatError, InputError, OutputError, SchemaError
 from noren.i18n import _
@@ -279,7 +279,8 @@ def build(
     parameters: Annotated[str, Option("--with", metavar="PARAMETERS")] = "",
     other: Annotated[str, Option(metavar="LABEL")] = "",
     out: Path | None = None,
-    schema: SchemaName = None,
+    *,
+    reading: PeopleReading,
     force: Force = False,
 ) -> Output:
     """Build a hierarchy."""
@@ -288,7 +289,7 @@ def build(
     from noren.data.hierarchies.levels import hierarchy_file_name
     from noren.data.schema import Role
 
-    data = load_people(original, schema, quiet=True)
+    data = reading.load(original, quiet=True)
     if column is not None:
         _reject_existing(out, force)
         if by == "groups" and not parameters.lstrip().startswith("{"):  # the name of a file
@@ -372,13 +373,14 @@ def check(
     files: Annotated[list[Path], Argument(metavar="FILE…")],
     data: Path | None = None,
     column: Annotated[str | None, Option(metavar="COLUMN")] = None,
-    schema: SchemaName = None,
+    *,
+    reading: PeopleReading,
     limit: Annotated[int, Option(min=1)] = 20,
 ) -> Output:
     """Check hierarchies; exit code 0 when all can be used, 2 when one cannot."""
     from noren.data.hierarchies.levels import check_files, files_in
 
-    records = None if data is None else load_people(data, schema, quiet=True)
+    records = None if data is None else reading.load(data, quiet=True)
     checks = check_files(files_in(files), records, column=column)
     valid = not any(checked.problems for checked in checks)
     parts: list[Part] = []

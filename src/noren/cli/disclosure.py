@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, Part, TextTable, app, progress_bar, refusal
-from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_people
+from noren.cli.parts.inputs import Control, Original, PeopleReading, Reading, RuleName, comma_separated
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -159,14 +159,15 @@ def identifiers(
     columns: Columns = "",
     max_columns: int = 3,
     limit: Annotated[int, Option(min=1)] = 5,
-    schema: SchemaName = None,
+    *,
+    reading: PeopleReading,
     seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
     """Find quasi-identifiers."""
     from noren.inference.singling_out import identifiers as search
     from noren.judgement.numbers import percent
 
-    data = load_people(table, schema)
+    data = reading.load(table)
     with progress_bar() as progress:
         names = comma_separated(columns)
         result = search(data, columns=names, largest=max_columns, most_per_size=limit, seed=seed, progress=progress)
@@ -193,14 +194,15 @@ def population(
     size: Annotated[float | None, Option("--population")] = None,
     fraction: float | None = None,
     columns: Columns = "",
-    schema: SchemaName = None,
+    *,
+    reading: PeopleReading,
 ) -> Output:
     """Estimate population uniqueness."""
     from noren.inference.singling_out import population as estimate
     from noren.judgement.numbers import percent
     from noren.judgement.sentences import estimates_differ
 
-    data = load_people(table, schema)
+    data = reading.load(table)
     result = estimate(data, size, fraction=fraction, columns=comma_separated(columns))
     rows = []
     for name in ("pitman", "zayatz", "snb"):

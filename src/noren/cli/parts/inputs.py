@@ -138,9 +138,17 @@ class Knowledge:
     item_prefix: int | None = None
 
 
-def load_people(path: Path, schema: str | None, *, quiet: bool = False) -> Records:
-    """Read a table of people into memory."""
-    return Reading(schema, "people" if schema is None else None).load(path, quiet=quiet)
+@dataclass(frozen=True)
+class PeopleReading:
+    """How a table is read: ``--schema`` and ``--rows``, as one parameter; by default, each row is a person."""
+
+    schema: SchemaName = None
+    rows_are: Rows = None
+
+    def load(self, path: Path, *, quiet: bool = False) -> Records:
+        """Read a file into memory."""
+        rows = self.rows_are or ("people" if self.schema is None else None)
+        return Reading(self.schema, rows).load(path, quiet=quiet)
 
 
 def _stop_at(questions: Sequence[Question], path: Path) -> None:
