@@ -265,8 +265,32 @@ def test_a_workbook_that_understates_its_size(tmp_path: Path, monkeypatch: pytes
     path.write_bytes(content)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.getinfo("xl/media/picture.bin").file_size == 100
-    with pytest.raises(FileError, match=r"the file decodes to more than 3,000,000 bytes"):
+    measured = []
+    monkeypatch.setattr(workbooks._Extent, "look_at", lambda self, chunk: measured.append(len(chunk)))
+    with pytest.raises(FileError, match=r"not a readable Excel file \(xl/media/picture.bin is larger than it says\)"):
         excel_sheet(path)
+    assert sum(measured) < 100_000  # nothing of the bomb: it is refused with its first chunk
+
+
+def test_a_workbook_of_1_7_gb_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = rebuilt(tmp_path / "bomb.xlsx", {"xl/media/picture.bin": b"\0" * 5_000_000})
+    size = struct.pack("<I", 1_700_000_000)  # as a file of that size says; nothing of it is unpacked
+    path.write_bytes(path.read_bytes().replace(struct.pack("<I", 5_000_000), size))
+    monkeypatch.setattr(zipfile.ZipFile, "open", lambda *_about: pytest.fail("it was unpacked"))
+    with pytest.raises(FileError, match="the file decodes to more than 1,073,741,824 bytes; split it"):
+        excel_sheet(path)
+
+
+def test_measuring_stops_where_a_sheet_reaches_too_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = rebuilt(tmp_path / "bomb.xlsx", {SHEET: sheet_xml(FIRST + LAST + b" " * 5_000_000)})
+    chunks: list[int] = []
+    look_at = workbooks._Extent.look_at
+    monkeypatch.setattr(
+        workbooks._Extent, "look_at", lambda self, chunk: (chunks.append(len(chunk)), look_at(self, chunk))
+    )
+    with pytest.raises(FileError, match="spans"):
+        excel_sheet(path)
+    assert sum(chunks) < 2 * 2**20
 
 
 def test_a_large_picture_is_no_bomb(tmp_path: Path) -> None:

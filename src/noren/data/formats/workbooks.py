@@ -30,8 +30,8 @@ from noren.tables import Texts
 
 say = Texts(__name__)
 
-LARGEST_WORKBOOK = 2 << 30
-"""Bytes a workbook may unpack to; more is a bomb, or belongs in Parquet."""
+LARGEST_WORKBOOK = 1 << 30
+"""Bytes a workbook may unpack to, more than a full sheet of 20 columns; more is a bomb, or belongs in Parquet."""
 LARGEST_SHEET = 50_000_000
 """Cells between the first and the last corner of a sheet, empty ones included."""
 _CHUNK = 1 << 20
@@ -231,31 +231,38 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
 
 
 def _reject_bomb(path: Path) -> None:
-    """Measure what a workbook unpacks to, byte by byte, and how far its sheets reach."""
-    unpacked = 0
+    """Stop at a workbook that says it is too large; then measure whether it told the truth, and how far sheets reach.
+
+    What a part says of its size is taken at its word only to refuse it. It is read to the true end of its stream, and
+    no further than a chunk past the size that it said: most bombs end there.
+    """
     with zipfile.ZipFile(path) as archive:
+        if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
+            raise FileError(say("workbook_too_large", most=LARGEST_WORKBOOK), file=path)
         for member in archive.infolist():
-            # read to the true end of the stream: a bomb understates its size
-            member.file_size = sys.maxsize
+            left, member.file_size = member.file_size, sys.maxsize
             extent: _Extent | _OpenDocumentExtent
             extent = _OpenDocumentExtent() if member.filename == "content.xml" else _Extent()
             with archive.open(member) as part:
                 while chunk := part.read(_CHUNK):
-                    unpacked += len(chunk)
-                    if unpacked > LARGEST_WORKBOOK:
-                        raise FileError(say("workbook_too_large", most=LARGEST_WORKBOOK), file=path)
+                    left -= len(chunk)
+                    if left < 0:
+                        raise zipfile.BadZipFile(f"{member.filename} is larger than it says")
                     extent.look_at(chunk)
+                    _reject_far_cells(extent, member.filename, path)
                 extent.look_at(b"<")
-            if extent.cells > LARGEST_SHEET:
-                about = {"name": member.filename, "cells": extent.cells, "most": LARGEST_SHEET}
-                raise FileError(say("sheet_too_large", **about), file=path)
+            _reject_far_cells(extent, member.filename, path)
+
+
+def _reject_far_cells(extent: _Extent | _OpenDocumentExtent, name: str, path: Path) -> None:
+    if extent.cells > LARGEST_SHEET:
+        raise FileError(say("sheet_too_large", name=name, cells=extent.cells, most=LARGEST_SHEET), file=path)
 
 
 class _Extent:
     """How many rows and columns a sheet spans, found from the places that the cells of its XML give themselves."""
 
-    _ROW_PLACE = re.compile(rb"""\br\s*=\s*["']0*([0-9]{1,18})["']""")
-    _CELL_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,9})0*([0-9]{1,18})["']""")
+    _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})0*([0-9]{1,18})["']""")
     _ROW = re.compile(rb"<(?:\w+:)?row[\s/>]")
     _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
@@ -278,14 +285,18 @@ class _Extent:
             # no honest tag is that long, but a picture may be: go on, so that a place stays whole at the seam
             squeezed = re.sub(rb"\s+", b" ", self._left)
             data, self._left = data + squeezed[:-64], squeezed[-64:]
-        rows, places = self._ROW_PLACE.findall(data), self._CELL_PLACE.findall(data)
+        places = self._PLACE.findall(data)
         letters, numbers = zip(*places, strict=True) if places else ((), ())
-        self._rows = max([self._rows, *map(int, {*rows, *numbers})])
+        self._rows = max([self._rows, *map(int, set(numbers))])
         # A is column 1, Z is 26, AA is 27
         columns = (functools.reduce(lambda n, letter: n * 26 + letter - 64, name.upper(), 0) for name in set(letters))
         self._columns = max([self._columns, *columns])
-        self._more_rows += max(0, len(self._ROW.findall(data)) - len(rows))
-        if len(self._CELL.findall(data)) > len(places):
+        rows = letters.count(b"")
+        # tags are counted where there may be more of them than places: a plain count is many times as fast
+        if data.count(b"<row") + data.count(b":row") > rows:
+            self._more_rows += max(0, len(self._ROW.findall(data)) - rows)
+        many = data.count(b"<c") + data.count(b":c") > len(places) - rows
+        if many and len(self._CELL.findall(data)) > len(places) - rows:
             first, *others = (len(self._CELL.findall(row)) for row in self._ROW.split(data))
             self._cells_in_row += first
             self._more_columns = max(self._more_columns, self._cells_in_row, *others)
