@@ -14,7 +14,7 @@ from noren.data.formats.render import file_text
 from noren.data.guessing import Question
 from noren.data.guessing.column_types import guess_type
 from noren.data.schema import Column, Schema
-from noren.data.value_formats import DATE_FORMATS, ERA_FORMATS, EXCEL, moment_text, moment_value
+from noren.data.value_formats import DATE_FORMATS, ERA_FORMATS, EXCEL, YEAR_LAST_FORMATS, moment_text, moment_value
 
 DAY, MOMENT = dt.date(2018, 4, 1), dt.datetime(2024, 3, 1, 10, 22)
 
@@ -77,6 +77,15 @@ def test_eras(text: str, value: dt.date | None) -> None:
         (["2024/3/1 10:22", "2024/3/1 10:22:33"], "datetime", "%Y/%m/%d %H:%M:%S", [MOMENT, MOMENT.replace(second=33)]),
         (["2024/3/1 10:22", "2024-03-01T10:22"], "datetime", None, [MOMENT] * 2),
         (["3/14/2024 10:22 AM"], "datetime", "%m/%d/%Y %I:%M %p", [MOMENT.replace(day=14)]),
+        # offsets are left out, whatever they are: the clock on the wall counts
+        (["Fri Mar 01 10:22:00 +0000 2024", "Fri Mar  1 10:22:00 +0900 2024"], "datetime",
+         "%a %b %d %H:%M:%S %z %Y", [MOMENT] * 2),
+        (["Fri Mar  1 10:22:00 JST 2024"], "datetime", "%a %b %d %H:%M:%S %z %Y", [MOMENT]),
+        (["Fri Mar  1 10:22:00 2024"], "datetime", "%a %b %d %H:%M:%S %Y", [MOMENT]),
+        (["Fri, 01 Mar 2024 10:22:00 +0000", "Fri, 1 Mar 2024 10:22:00 -0500 (EST)", "Fri, 01 Mar 2024 10:22:00 GMT"],
+         "datetime", "%a, %d %b %Y %H:%M:%S%z", [MOMENT] * 3),
+        (["1 Mar 2024 10:22:00 +0000"], "datetime", "%d %b %Y %H:%M:%S%z", [MOMENT]),
+        (["Fri, 1 Mar 2024"], "date", "%a, %d %b %Y", [MOMENT.date()]),
         (["3:05 PM", "12:05 am"], "time", "%I:%M %p", [dt.time(15, 5), dt.time(0, 5)]),
         (["15時5分"], "time", "%H時%M分", [dt.time(15, 5)]),
         (["8:45", "8:45:30"], "time", "%H:%M:%S", [dt.time(8, 45), dt.time(8, 45, 30)]),
@@ -86,6 +95,19 @@ def test_moments_and_times(texts: list[str], kind: str, pattern: str | None, val
     column, found = understood(*texts)
     assert (str(column.type), column.format) == (kind, pattern)
     assert found == values
+
+
+def test_a_weekday_that_the_date_does_not_have_makes_a_text() -> None:
+    assert str(guess_type(pl.Series("when", ["Tue May 22 12:42:28 +0000 2012"]), []).type) == "datetime"
+    assert str(guess_type(pl.Series("when", ["Mon May 22 12:42:28 +0000 2012"]), []).type) == "text"
+
+
+@given(moments=st.lists(st.datetimes(dt.datetime(1000, 1, 1)), min_size=1, max_size=5))
+def test_moments_with_the_year_last_are_written_as_they_are_read(moments: list[dt.datetime]) -> None:
+    values = pl.DataFrame({"x": moments})
+    for pattern in (*YEAR_LAST_FORMATS, "%a, %d %b %Y %H:%M:%S%z"):
+        texts = values.select(moment_text(pl.col("x"), "datetime", pattern).alias("x"))
+        assert texts.select(moment_value(pl.col("x"), "datetime", pattern)).to_series().to_list() == moments
 
 
 def test_day_or_month_first_is_asked_of_moments_too() -> None:

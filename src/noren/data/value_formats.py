@@ -6,10 +6,11 @@ allows a currency (``$5``, ``5 EUR``, ``1,280円``), brackets or a sign for nega
 signs. A group has three digits, so ``1,28`` is no number where commas group; what does not fit is never guessed at.
 
 A column's ``format`` of days and times is a pattern of ``%`` codes, with four additions. ``%EY`` and ``%Ey`` at the
-start are a year of a Japanese era in words (``平成30年``) or by its letter (``H30``). ``%z`` at the end is a time zone;
-it is left out, for a shop's day ends at its own midnight: the clock on the wall counts. ``excel`` is the number of the
-day in spreadsheets (45352 is 1 March 2024), ``unix`` the seconds since 1970 that programs count, or the milliseconds.
-Where a pattern has seconds, a value may lack them or have a fraction.
+start are a year of a Japanese era in words (``平成30年``) or by its letter (``H30``). ``%z`` at the end, or before a
+year at the end (``Tue May 22 12:42:28 +0000 2012``), is a time zone; it is left out, for a shop's day ends at its own
+midnight: the clock on the wall counts. ``excel`` is the number of the day in spreadsheets (45352 is 1 March 2024),
+``unix`` the seconds since 1970 that programs count, or the milliseconds. Where a pattern has seconds, a value may lack
+them or have a fraction.
 """
 
 from __future__ import annotations
@@ -183,7 +184,10 @@ DATE_FORMATS = (
     *("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d", "%Y年%m月%d日"),
     *("%Y.%m.%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y"),
     *("%d %B %Y", "%B %d, %Y", "%d-%B-%Y", "%d-%b-%y", "%d/%m/%y", "%m/%d/%y"),
+    "%a, %d %b %Y",
 )
+YEAR_LAST_FORMATS = ("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %z %Y")
+"""Moments whose year stands behind the time: the C library's, and those of Twitter and Foursquare."""
 TIME_FORMATS = ("%H:%M", "%H:%M:%S", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p", "%H時%M分", "%H時%M分%S秒")
 ERA_FORMATS = ("%EY%m月%d日", "%Ey.%m.%d")
 EXCEL = "excel"
@@ -208,7 +212,7 @@ _ERA_DAY = (
     r"^(明治|大正|昭和|平成|令和|[MTSHRmtshr㍾㍽㍼㍻㋿])\.? ?(元|[0-9]{1,2}) ?[年./-] ?"
     r"([0-9]{1,2}) ?[月./-] ?([0-9]{1,2}) ?日?$"
 )
-_ZONE = r" ?(Z|z|UTC|GMT|[+-][0-9]{2}(:?[0-9]{2})?)$"
+_ZONE = r" ?(?:z|Z|[A-Z]{3,5}|[+-][0-9]{2}(?::?[0-9]{2})?)(?: \([^()]*\))?( [0-9]{4})?$"  # EST, +0000 (UTC)
 _EXCEL_DAY_ZERO = dt.datetime(1899, 12, 30)
 _EXCEL_LAST_DAY = 2_958_465
 _FEWEST_MILLISECONDS = 100_000_000_000  # as seconds the year 5138
@@ -225,8 +229,11 @@ def moment_value(text: pl.Expr, kind: str, pattern: str | None, *, plainly: bool
     datetime.date(2018, 4, 1)
     >>> pl.select(moment_value(pl.lit("2024-03-01T10:22:33.5+09:00"), "datetime", "%Y-%m-%dT%H:%M:%S%z")).item()
     datetime.datetime(2024, 3, 1, 10, 22, 33, 500000)
+    >>> tweeted = pl.lit("Tue May 22 12:42:28 +0900 2012")
+    >>> pl.select(moment_value(tweeted, "datetime", "%a %b %d %H:%M:%S %z %Y")).item()
+    datetime.datetime(2012, 5, 22, 12, 42, 28)
     """
-    special = pattern is not None and (pattern in (*ERA_FORMATS, EXCEL, UNIX) or pattern.endswith("%z"))
+    special = pattern is not None and (pattern in (*ERA_FORMATS, EXCEL, UNIX) or "%z" in pattern)
     if plainly and not special:
         return _first_fit(text, kind, _DEFAULTS[kind] if pattern is None else (pattern,))
     bare = plain_signs(text)
@@ -253,8 +260,8 @@ def moment_value(text: pl.Expr, kind: str, pattern: str | None, *, plainly: bool
         written = pl.concat_str((before + number).cast(pl.String), *day, separator="/")
         moment = pl.when(number >= 1).then(written.str.strptime(pl.Date(), "%Y/%m/%d", strict=False, exact=True))
         return pl.coalesce(moment, _first_fit(bare, kind, ("%Y年%m月%d日", *_DEFAULTS[kind])))
-    if pattern.endswith("%z"):
-        bare, pattern = bare.str.replace(_ZONE, ""), pattern.removesuffix("%z")
+    if "%z" in pattern:
+        bare, pattern = bare.str.replace(_ZONE, "$1"), _without_zone(pattern)
     formats = [pattern]
     if "%S" in pattern:  # a value may have a fraction, or lack the seconds
         whole = pattern.replace("%.f", "")
@@ -266,7 +273,7 @@ def moment_text(value: pl.Expr, kind: str, pattern: str) -> pl.Expr:
     """Write days or times by a pattern so that they are read back; special ones in the usual way, ``2018/04/01``."""
     if pattern in (*ERA_FORMATS, EXCEL, UNIX):
         pattern = {"date": "%Y/%m/%d", "time": "%H:%M:%S", "datetime": "%Y/%m/%d %H:%M:%S"}[kind]
-    pattern = pattern.removesuffix("%z")
+    pattern = _without_zone(pattern)
     if "%S" not in pattern or "%.f" in pattern:
         return value.dt.to_string(pattern)
     exact = value.dt.to_string(pattern.replace("%S", "%S%.f"))
@@ -282,7 +289,7 @@ def format_reads_back(pattern: str, kind: str) -> bool:
         return kind in ("date", "datetime")
     if pattern == UNIX:
         return kind == "datetime"
-    if pattern.endswith("%z") and kind != "datetime":
+    if "%z" in pattern and kind != "datetime":
         return False
     moment = {"date": _SOME_MOMENT.date(), "time": _SOME_MOMENT.time()}.get(kind, _SOME_MOMENT)
     cell = pl.lit(moment, dtype=_DTYPES[kind])
@@ -304,6 +311,10 @@ def spelled(pattern: str | None, kind: str) -> tuple[str, ...]:
             text = text.replace(code, name)
         texts.append(text)
     return tuple(texts)
+
+
+def _without_zone(pattern: str) -> str:
+    return re.sub(" ?%z", "", pattern)
 
 
 def _first_fit(text: pl.Expr, kind: str, formats: Sequence[str]) -> pl.Expr:

@@ -27,6 +27,7 @@ from noren.data.value_formats import (
     NUMBER,
     TIME_FORMATS,
     UNIX,
+    YEAR_LAST_FORMATS,
     currencies_of,
     fitting_formats,
     moment_value,
@@ -56,7 +57,7 @@ _MOMENT_FORMATS = [
     for date in DATE_FORMATS
     for gap in ((" ", "T") if date.startswith("%Y") else (" ",))
     for time in TIME_FORMATS[: 3 if zone else None]
-]
+] + list(YEAR_LAST_FORMATS)
 """Patterns of days with times, the plain ones first, those with a zone last."""
 
 
@@ -334,7 +335,7 @@ def how_written(column: Column) -> str:
         return _("dates in Japanese eras")
     if column.scale == Scale.INTERVAL:
         patterns = _(" or ").join(spelled(column.format, column.type))
-        if (column.format or "").endswith("%z"):
+        if "%z" in (column.format or ""):
             return _("{format}, without time zone").format(format=patterns)
         return patterns
     words = {ValueType.TEXT: _("unchanged"), ValueType.INTEGER: _("whole numbers"), ValueType.DECIMAL: _("numbers")}

@@ -297,7 +297,7 @@ def _wider(column: Column) -> Iterator[Column]:
             yield changed(format=column.format.replace("%I:%M", "%I:%M:%S"))
         if usual:
             yield changed(format=None)
-        if column.type == ValueType.DATETIME and not (column.format or "").endswith("%z"):
+        if column.type == ValueType.DATETIME and "%z" not in (column.format or ""):
             for pattern in (column.format,) if column.format else ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"):
                 yield changed(format=f"{pattern}%z")
     elif column.scale == Scale.RATIO and column.number is None:
