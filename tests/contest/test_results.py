@@ -12,7 +12,6 @@ from tests.contest.cups import Cup, finished, three_teams, tried
 
 from noren.contest.results import (
     matrix_csv,
-    neutral,
     results_html,
     results_json,
     results_of,
@@ -20,6 +19,7 @@ from noren.contest.results import (
     standings_csv,
 )
 from noren.contest.state import fold
+from noren.data.formats.text_layout import neutral
 from noren.i18n import use_language
 from noren.work.hash_chain import canonical, digest_of
 

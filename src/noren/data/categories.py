@@ -30,6 +30,7 @@ import polars as pl
 from noren.data.formats.files import writing_file
 from noren.data.formats.render import Spelling
 from noren.data.formats.source import read_all_bytes
+from noren.data.formats.text_layout import neutral_cells, plain_cells
 from noren.data.frames import History
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
@@ -162,6 +163,7 @@ def read_categories(path: str | Path) -> Categories:
         raise FileError(say("file_columns", count=frame.width), file=path)
     columns = ["item", "category", "name"][: frame.width]
     frame = frame.rename(dict(zip(frame.columns, columns, strict=True))).with_columns(pl.all().str.strip_chars())
+    frame = plain_cells(frame)
     header = [str(cell).lower() for cell in frame.row(0)] == columns
     numbered = frame.with_row_index("row", offset=1).slice(int(header))
     frame = numbered.drop("row")
@@ -184,7 +186,7 @@ def write_categories(categories: Categories, path: str | Path) -> Path:
     rows = [(item, c, categories.name(c)) for c, items in categories.groups().items() for item in items]
     frame = pl.DataFrame(rows, schema=["item", "category", "name"], orient="row")
     with writing_file(path) as aside:
-        frame.write_csv(aside)
+        neutral_cells(frame).write_csv(aside)
     return Path(path)
 
 

@@ -32,6 +32,7 @@ from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.render import file_text
 from noren.data.formats.source import Source, SourceLike, limit_decoded_size
 from noren.data.formats.text_files import BLOCK_BYTES, arrangement, column_names, reject_other_columns, text_blocks
+from noren.data.formats.text_layout import neutral_cells
 from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, reject_missing
 from noren.data.guessing import Question
@@ -334,6 +335,7 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
         for block in blocks:
             texts = block.select(file_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
             separator = "\t" if kind == "tsv" else layout.delimiter or ","
+            texts = texts if schema.official else neutral_cells(texts)
             content = texts.write_csv(separator=separator, include_header=header)
             header = False
             try:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import polars as pl
 
 from noren.data.formats.files import writing_folder
+from noren.data.formats.text_layout import neutral_cells
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.i18n import _, active_language, use_language
@@ -146,7 +147,7 @@ class SweepStudy:
         with writing_folder(folder, replace=(replace_existing or holds_study(folder)) and STUDY) as aside:
             # no seeds, and no texts of unexpected errors
             refused = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
-            self.frame.drop("seed").with_columns(refused).write_csv(aside / "table.csv")
+            neutral_cells(self.frame.drop("seed").with_columns(refused)).write_csv(aside / "table.csv")
             (aside / "sweep.toml").touch(mode=0o600)
             texts = {
                 "report.html": page_html(self),

@@ -23,6 +23,7 @@ from noren.data.checks.report import Finding, Sheet, SheetRule, read_lines, read
 from noren.data.formats.render import cell_text, file_text, lines_of
 from noren.data.formats.source import Source
 from noren.data.formats.text_files import arrangement, column_names, text_blocks
+from noren.data.formats.text_layout import neutral_cells
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema, TextLayout
@@ -68,7 +69,7 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
 def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
     """Return cells as a file for submission or publication: without header in an official format, else CSV."""
     if schema.official is None:
-        return texts.write_csv().encode()
+        return neutral_cells(texts).write_csv().encode()
     return "".join(f"{line}\n" for line in lines_of(texts)).encode()
 
 

@@ -33,6 +33,7 @@ from noren.contest.standings import (
     matrix_of,
 )
 from noren.contest.state import Contest
+from noren.data.formats.text_layout import neutral
 from noren.drawing.base import page_styles, template
 from noren.i18n import _, active_language, use_language
 from noren.judgement.evidence import AttackResult, Facts
@@ -270,9 +271,6 @@ def _prediction(contest: Contest, round_: str) -> AttackPrediction:
     return AttackPrediction(many, r, *correlation_interval(r, many))
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
 def results_json(results: Results) -> str:
     """Return the results as JSON; their digest is that of the same data in canonical form."""
     return (
@@ -336,15 +334,6 @@ def stability_csv(results: Results) -> str:
         for team in each.stability.teams
     ]
     return _csv(["round", *(field.name for field in fields(TeamStability)), "draws"], rows)
-
-
-def neutral(text: str) -> str:
-    """Return a text that spreadsheets do not read as a formula.
-
-    >>> neutral("=1+1"), neutral("Team 7"), neutral("-x")
-    ("'=1+1", 'Team 7', "'-x")
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

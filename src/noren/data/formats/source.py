@@ -40,6 +40,7 @@ from noren.data.formats.text_layout import (
     TextForm,
     detect_delimiter,
     detect_header,
+    plain,
     split_lines,
     title_lines,
 )
@@ -263,6 +264,8 @@ class Source:
         if quoted and counts.quotes % 2:
             _reject_open_quote(self, encoding, delimiter, skipped)
         rows = split_lines(lines[:1000], delimiter, quoted=quoted, strip=layout.strip)
+        if quoting:
+            rows[0] = [plain(cell) for cell in rows[0]]
         self._cache[key] = form = TextForm(
             encoding=encoding,
             delimiter=delimiter,
@@ -274,6 +277,7 @@ class Source:
             first_line=tuple(rows[0]),
             skipped_lines=skipped,
             titles=titles,
+            neutralised=quoting,
             mixed_newlines=counts.lf + counts.cr - counts.crlf
             != max(counts.crlf, counts.lf - counts.crlf, counts.cr - counts.crlf),
         )

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from noren.data.formats.source import Source, SourceLike
-from noren.data.formats.text_layout import TextForm
+from noren.data.formats.text_layout import TextForm, plain_cells
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, FormatError, SchemaError, listing
 from noren.tables import Texts
@@ -67,7 +67,7 @@ def text_blocks(
             if empty_at is not None and not last_empty_lines:
                 raise FormatError(say("empty_line"), file=path, row=empty_at)
             if last_row:
-                yield row, block[:last_row]
+                yield row, plain_cells(block[:last_row]) if form.neutralised else block[:last_row]
             row += len(block)
     except pa.ArrowInvalid as error:
         raise _arrow_error(error, path, first_row=0) from None

@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from noren.data.value_formats import NUMBER
 from noren.i18n import _
 
@@ -45,6 +47,8 @@ class TextForm:
     mixed_newlines: bool = False
     titles: int = 0
     """How many of the skipped lines stand above a header and belong to no row."""
+    neutralised: bool = False
+    """Whether an apostrophe before what begins like a formula is a mark (:func:`neutral_cells`)."""
 
     def sentence(self) -> str:
         """Return the detected layout as one sentence."""
@@ -172,3 +176,47 @@ def detect_header(rows: list[list[str]], names: tuple[str, ...] | None) -> bool:
     if names is not None:
         return False
     return all(first[i] not in {row[i] for row in rest} for i in range(len(first)))
+
+
+# --- cells that spreadsheets would compute ----------------------------------------------------------------------------
+
+_FORMULA = r"^'*[=+\-@\t\r]"
+_MARKED = rf"^'({_FORMULA[1:]})"
+_ONLY_NUMBERS = r"^[+-][0-9.][0-9.,:/ %+-]*([eE][+-]?[0-9]+)?$"
+
+
+def neutral(text: str) -> str:
+    """Return a text that spreadsheets do not read as a formula: an apostrophe goes before it.
+
+    >>> neutral("=1+1"), neutral("Team 7"), neutral("-x"), neutral("'=x")
+    ("'=1+1", 'Team 7', "'-x", "''=x")
+    """
+    return f"'{text}" if re.match(_FORMULA, text) else text
+
+
+def plain(text: str) -> str:
+    """Return a text without the apostrophe that :func:`neutral` puts before it."""
+    return re.sub(_MARKED, r"\1", text)
+
+
+def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return cells and names of columns that spreadsheets do not read as formulas; :func:`plain_cells` undoes it.
+
+    Every CSV file is written through here, except in the formats of contests. Numbers and ranges of them (``-5``,
+    ``-10--6``) call no function and stay.
+
+    >>> cells = pl.DataFrame({"=x": ["=cmd()", "-5", "'@a", "b"]})
+    >>> neutral_cells(cells).to_dict(as_series=False)
+    {"'=x": ["'=cmd()", '-5', "''@a", 'b']}
+    >>> plain_cells(neutral_cells(cells))["'=x"].equals(cells["=x"])
+    True
+    """
+    cell = pl.col(pl.String)
+    odd = cell.str.contains(_FORMULA) & ~cell.str.contains(_ONLY_NUMBERS)
+    return frame.with_columns(pl.when(odd).then(cell.str.replace("^", "'")).otherwise(cell)).rename(neutral)
+
+
+def plain_cells(block: pl.DataFrame) -> pl.DataFrame:
+    """Return text cells without the apostrophe that marks what begins like a formula as text."""
+    marked = [cells.name for cells in block if cells.str.starts_with("'").any()]
+    return block.with_columns(pl.col(marked).str.replace(_MARKED, "${1}"))

@@ -31,6 +31,7 @@ from noren.data.arrays import exact_values
 from noren.data.formats.files import writing_file
 from noren.data.formats.render import value_text
 from noren.data.formats.source import read_all_bytes
+from noren.data.formats.text_layout import neutral_cells, plain
 from noren.data.frames import Records
 from noren.data.schema import Column, Scale
 from noren.errors import FileError, FormatError, InputError, Problem, listing, suggestion
@@ -212,7 +213,8 @@ def rows_of_text(text: str, file: str | Path | None = None) -> list[list[str]]:
     [['Bern', 'Switzerland', '*']]
     """
     try:
-        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=DELIMITER, strict=True) if row]
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=DELIMITER, strict=True)
+        return [[plain(cell) for cell in row] for row in rows if row]
     except csv.Error as error:
         raise FormatError(say("hierarchy_cannot_read", reason=error), file=file) from None
 
@@ -269,9 +271,9 @@ def hierarchy_file_name(column: str, others: Iterable[str] = ()) -> str | None:
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path) -> Path:
-    """Write one file, as ARX reads it."""
+    """Write one file, as ARX reads it but for an apostrophe before what a spreadsheet would compute."""
     with writing_file(path) as aside:
-        hierarchy.labels.write_csv(aside, separator=DELIMITER, include_header=False)
+        neutral_cells(hierarchy.labels).write_csv(aside, separator=DELIMITER, include_header=False)
     return Path(path)
 
 
