@@ -51,7 +51,7 @@ def studio(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
 
 def answers(client: httpx.Client) -> bool:
     try:
-        return client.get("/healthy").status_code == 200
+        return client.get("/healthz").status_code == 200
     except httpx.TransportError:
         return False
 

@@ -245,7 +245,7 @@ def studio(installed: Installed) -> Iterator[str]:
     limit = time.monotonic() + PATIENCE
     while True:
         try:
-            if httpx.get(f"{found[0]}healthy", timeout=30).status_code == 200:
+            if httpx.get(f"{found[0]}healthz", timeout=30).status_code == 200:
                 break
         except httpx.TransportError:
             assert process.poll() is None, process.stderr.read()

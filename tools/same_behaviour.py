@@ -275,7 +275,7 @@ class Recorder:
                     raise SystemExit("".join(lines))
                 for _again in range(600):
                     with contextlib.suppress(httpx.TransportError):
-                        httpx.get(f"{match[0]}/healthy", timeout=5)
+                        httpx.get(f"{match[0]}/healthz", timeout=5)
                         break
                     time.sleep(0.1)
                 os.set_blocking(server.stderr.fileno(), False)

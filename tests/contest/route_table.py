@@ -131,7 +131,7 @@ POST   {cup}/team                               -                303 409 409 409
 POST   {cup}/team/code                          -                303 403 200 200 403 403
 POST   {cup}/team/join                          -                303 409 409 409 409 409
 POST   {cup}/team/leave                         -                303 409 409 409 409 409
-GET    /healthy                                 -                200 200 200 200 200 200
+GET    /healthz                                 -                200 200 200 200 200 200
 GET    /login                                   -                200 200 200 200 200 200
 POST   /login                                   -                403 403 403 403 403 403
 GET    /new                                     -                303 403 403 403 200 200

@@ -72,7 +72,7 @@ class Running(Server):
         assert self.process is not None
         assert self.process.poll() is None, "the studio ended"
         try:
-            return httpx.get(self.address + "healthy", timeout=5).status_code == 200
+            return httpx.get(self.address + "healthz", timeout=5).status_code == 200
         except httpx.TransportError:
             return False
 

@@ -84,7 +84,7 @@ GET    /about                                                             reader
 GET    /account                                                           reader
 POST   /account                                                           reader
 GET    /bundle/{name}                                                     reader
-GET    /healthy                                                           all
+GET    /healthz                                                           all
 POST   /jobs/{job}/{act}                                                  steward
 GET    /login                                                             all
 POST   /login                                                             all

@@ -167,7 +167,7 @@ def test_archives_are_sent_as_they_are_packed(tmp_path: Path) -> None:
 def test_pages_answer_while_a_download_waits(client: httpx.Client, runs: Finished) -> None:
     with client.stream("GET", f"{runs.page('by-count')}/publish/public.zip") as slow:
         assert slow.status_code == 200
-        assert client.get("/healthy").status_code == 200
+        assert client.get("/healthz").status_code == 200
         assert client.get(f"{runs.page('by-count')}/publish").status_code == 200
 
 

@@ -66,7 +66,7 @@ def test_a_wrong_address_is_a_page_that_leads_on(client: httpx.Client) -> None:
 
 def test_another_name_is_refused(client: httpx.Client) -> None:
     assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
-    assert client.get("/healthy").text == "ok"
+    assert client.get("/healthz").json() == {"status": "ready", "database": "ok", "worker": "ok"}
 
 
 def test_what_has_a_digest_is_kept_and_scripts_are_asked_for(client: httpx.Client) -> None:

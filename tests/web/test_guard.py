@@ -209,9 +209,9 @@ class TestHeaders:
 
 class TestLogin:
     def test_beyond_this_machine_a_password_is_needed(self, tmp_path: Path) -> None:
-        with pytest.raises(ParameterError, match="no password"):
+        with pytest.raises(ParameterError, match="neither users nor a password"):
             ServerSettings(tmp_path, host="0.0.0.0")
-        with pytest.raises(ParameterError, match="no password"):
+        with pytest.raises(ParameterError, match="neither users nor a password"):
             ServerSettings(tmp_path, host="studio.example")
         (tmp_path / "password.hash").write_text("x", encoding="ascii")
         assert ServerSettings(tmp_path, host="0.0.0.0").host == "0.0.0.0"
@@ -298,7 +298,7 @@ SAID = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
 
 class TestProxy:
     def asked(self, folder: Path, said: dict[str, str], client: str = "127.0.0.1", **how: Any) -> tuple[str, bool]:
-        app, _login = made(folder, **how)
+        app, _login = made(folder, accounts=True, **how)
         with TestClient(app, base_url=HOME, client=(client, 5)) as asking:
             answer = asking.get("/", headers=said)
         return answer.json()["client"], "; Secure" in answer.headers["set-cookie"]
@@ -324,6 +324,11 @@ class TestProxy:
     def test_a_wrong_address_is_said(self, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match=r"the proxy address is wrong .*; write it like 127\.0\.0\.1"):
             ServerSettings(tmp_path, proxies=("my-proxy",))
+
+    def test_behind_a_proxy_people_log_in(self, tmp_path: Path) -> None:
+        with pytest.raises(ParameterError, match=r"reach the studio \(127\.0\.0\.1\), and it has neither users nor a"):
+            ServerSettings(tmp_path, proxies=("127.0.0.1",))
+        assert ServerSettings(tmp_path, proxies=("127.0.0.1",), accounts=True).is_local
 
 
 def awaited(work: Callable[[], Awaitable[Any]]) -> Any:
@@ -435,7 +440,7 @@ class TestBearer:
         assert program.get("/api/v1/x", headers=headers).status_code == 421
 
     def test_accounts_stand_in_place_of_a_password(self, tmp_path: Path) -> None:
-        with pytest.raises(ParameterError, match="has no password"):
+        with pytest.raises(ParameterError, match="neither users nor a password"):
             ServerSettings(tmp_path, host="0.0.0.0")
         assert ServerSettings(tmp_path, server="arena").database_url.endswith("/arena.sqlite")
 

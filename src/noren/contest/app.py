@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import logging.config
 import os
 import signal
 import socket
@@ -37,7 +38,7 @@ from noren.i18n import _
 from noren.version import __version__
 from noren.web.frame import Bundle
 from noren.web.guard import Guard
-from noren.web.responses import PRIVATE_UMASK, answer_errors, common_pages, serve_app
+from noren.web.responses import LOG_SETTINGS, PRIVATE_UMASK, answer_errors, common_pages, serve_app
 from noren.web.settings import ServerSettings
 from noren.web.uploads import UploadLimits
 
@@ -114,7 +115,7 @@ def make_app(settings: ArenaSettings) -> FastAPI:
     app.include_router(api)
     for part in (home, organising, playing):
         app.include_router(part.router, include_in_schema=False)
-    app.include_router(common_pages(page))
+    app.include_router(common_pages(page, arena.store.engine))
     app.mount("/static", FRAME.static_files(), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
     app.add_middleware(Guard, settings=settings, door=authentication, bounds=BOUNDS, bearer=authentication.bearer)
@@ -168,6 +169,7 @@ def judging(settings: ArenaSettings) -> Iterator[None]:
 def run_judge(arena: Arena, processes: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
     """Score submissions until the process is interrupted or terminated; unfinished jobs go to other workers."""
     os.umask(PRIVATE_UMASK)
+    logging.config.dictConfig(dict(LOG_SETTINGS))
     stop = threading.Event()
     for which in (signal.SIGINT, signal.SIGTERM):
         signal.signal(which, lambda *_about: stop.set())

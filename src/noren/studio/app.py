@@ -71,7 +71,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.state.studio, app.state.login, app.state.bundle = studio, login, bundle
     app.include_router(api, dependencies=[Depends(allowed)])
     app.include_router(pages, dependencies=[Depends(allowed)])
-    app.include_router(common_pages(page))
+    app.include_router(common_pages(page, studio.store.engine, lambda: studio.jobs.runner.is_alive))
     app.mount("/static", FRAME.static_files(), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
     app.add_middleware(Guard, settings=settings, door=login, bounds=BOUNDS, why_out=login.why_out)

@@ -403,7 +403,7 @@ class Tries:
     """How often passwords were guessed.
 
     An address may be wrong ten times a minute. When many addresses guess together, every answer comes later the more
-    they guess, but the right password always opens: whoever guesses from elsewhere locks nobody out.
+    they guess, but the right password always opens: guesses from elsewhere lock nobody out.
     """
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ LANGUAGE: Final = "noren_language"
 THEME: Final = "noren_theme"
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_TO_ALL: Final = ("/static/", "/login", "/healthy", "/preferences")
+OPEN_TO_ALL: Final = ("/static/", "/login", "/healthz", "/preferences")
 """What everybody may see of a server that lets in only some."""
 _LARGEST_FORM = 2**20
 _LONGEST_NAME = 253

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gzip
 import signal
 import socket
 import threading
+import traceback
 import webbrowser
+from collections.abc import Callable, Mapping
+from types import TracebackType
 from typing import Annotated, Any, Final, Literal, Protocol
 
+import sqlalchemy as sa
 import uvicorn
 from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from starlette.exceptions import HTTPException
+from uvicorn.config import LOGGING_CONFIG
+from uvicorn.logging import DefaultFormatter
 
 from noren.errors import CheckFailedError, InputError, NorenError
 from noren.i18n import _
@@ -93,8 +100,11 @@ _YEAR = 365 * 86_400
 _LONGEST = 2_000
 
 
-def common_pages(page: Page) -> APIRouter:
-    """Return the routes; ``page`` renders as the server does, ``app.state.bundle`` is the charts' script."""
+def common_pages(page: Page, database: sa.Engine, is_working: Callable[[], bool] | None = None) -> APIRouter:
+    """Return the routes; ``page`` renders as the server does, ``app.state.bundle`` is the charts' script.
+
+    ``is_working`` tells whether the server takes up jobs, where it does so itself.
+    """
     router = APIRouter(include_in_schema=False)
 
     @router.get("/about")
@@ -102,7 +112,18 @@ def common_pages(page: Page) -> APIRouter:
         """Tell what the words mean."""
         return page(request, "about.html.jinja", title=_("Glossary"), place="about", chapters=chapters())
 
-    router.get("/healthy")(lambda: PlainTextResponse("ok"))
+    @router.get("/healthz")
+    def show_health() -> Response:
+        """Tell programs that watch the server whether it can do its work; nothing of what is in it."""
+        parts = {"database": "ok"} | ({} if is_working is None else {"worker": "ok" if is_working() else "stopped"})
+        try:
+            with database.connect() as connection:
+                connection.execute(sa.select(1))
+        except (DBAPIError, NoConnectionError):
+            parts["database"] = "unreachable"
+        is_ready = set(parts.values()) == {"ok"}
+        return JSONResponse({"status": "ready" if is_ready else "unavailable"} | parts, 200 if is_ready else 503)
+
     router.get("/bundle/{name}")(_show_bundle)
     router.post("/preferences")(_prefer)
     return router
@@ -138,13 +159,42 @@ PRIVATE_UMASK: Final = 0o077
 """What processes of a server take away from every file that they make."""
 
 
+class LogFormatter(DefaultFormatter):
+    """Writes where an unexpected error arose and of which kind it is, without its message, which may quote data."""
+
+    def formatException(  # noqa: N802 - the name of a method of logging
+        self, about: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+    ) -> str:
+        """Return the traceback of an error and of those that caused it, the last first."""
+        lines, error = [], about[1]
+        while error is not None:
+            lines += [
+                *traceback.format_tb(error.__traceback__),
+                f"{type(error).__module__}.{type(error).__qualname__}\n",
+            ]
+            error = error.__cause__ or error.__context__
+        return "".join(lines).rstrip("\n")
+
+
+def _log_settings() -> dict[str, Any]:
+    """Return uvicorn's settings of logs, for all logs of the process, with our formatter."""
+    settings = copy.deepcopy(LOGGING_CONFIG)
+    settings["formatters"]["default"]["()"] = LogFormatter
+    return settings | {"root": {"handlers": ["default"], "level": "WARNING"}}
+
+
+LOG_SETTINGS: Final[Mapping[str, Any]] = _log_settings()
+"""The log of a server: warnings and errors; no addresses of requests, which hold names of files and of people."""
+
+
 def serve_app(app: FastAPI, listening: socket.socket, open_page: str | None, *, patience: int = 3) -> None:
     """Serve on a socket that is taken already, and open a page in the browser when it answers.
 
-    Whoever is being answered when it is told to stop has ``patience`` seconds.
+    Requests that are being answered when it is told to stop have ``patience`` seconds.
     """
     config = uvicorn.Config(
         app,
+        log_config=dict(LOG_SETTINGS),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -85,12 +85,13 @@ class ServerSettings:
                 )
         self.is_proxy("")  # a wrong address is said now
         parse_engine(self.engine)
-        if not self.is_local and not self.accounts and self.password_hash is None:
+        reached = self.host if not self.is_local else ", ".join(self.proxies)
+        if reached and not self.accounts and self.password_hash is None:
             raise ParameterError(
                 _(
-                    "{host} can be reached from other machines, and the studio has no password; set one with "
-                    "noren studio --set-password, or listen on 127.0.0.1"
-                ).format(host=self.host),
+                    "other machines can reach the studio ({address}), and it has neither users nor a password; add a "
+                    "user with noren studio user add, or set a password with noren studio --set-password"
+                ).format(address=reached),
             )
 
     @property

@@ -217,5 +217,5 @@ def write_upload(path: Path, chunks: Iterator[bytes], most: int, name: str) -> i
     except DecodedSizeError as error:
         raise TooLargeError(error.problem.rule, error.problem.cure, file=name) from None
     except FileError:
-        pass  # it is damaged, and whoever reads it says how
+        pass  # it is damaged, and reading it says how
     return size

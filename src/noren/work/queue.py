@@ -359,7 +359,10 @@ def new_id() -> str:
 
 
 def open_database(url: str) -> sa.Engine:
-    """Return the engine of a database that writes through to the disk and never waits forever."""
+    """Return the engine of a database that writes through to the disk and never waits forever.
+
+    What is written is not in its errors, and so in no log.
+    """
     if not re.match(r"(sqlite|postgres(ql)?(\+psycopg)?)://", url):
         raise ParameterError(
             _("{url} is not a database address; write it like postgresql://user@host/name or sqlite:///file").format(
@@ -370,13 +373,13 @@ def open_database(url: str) -> sa.Engine:
         file = sa.make_url(url).database
         if file and file != ":memory:":
             Path(file).touch(mode=0o600)  # for its owner alone; what SQLite puts beside it is then as private
-        engine = sa.create_engine(url, connect_args={"timeout": _SQLITE_WAITS})
+        engine = sa.create_engine(url, connect_args={"timeout": _SQLITE_WAITS}, hide_parameters=True)
         sa.event.listen(engine, "connect", _careful_sqlite)
         return engine
     # a connection that hangs would keep a holder from learning that its lease is over
     waits = {"connect_timeout": 10, "tcp_user_timeout": 10_000}
     spoken = re.sub(r"^postgres(ql)?:", "postgresql+psycopg:", url)
-    return sa.create_engine(spoken, connect_args=waits, pool_pre_ping=True)
+    return sa.create_engine(spoken, connect_args=waits, pool_pre_ping=True, hide_parameters=True)
 
 
 _SQLITE_WAITS: Final = 30.0

@@ -69,6 +69,11 @@ class Runner:
         self._looking = threading.Thread(target=self._look, name="noren-queue", daemon=True)
         self._looking.start()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it takes jobs."""
+        return self._looking is not None and self._looking.is_alive()
+
     def wake(self) -> None:
         """Look for work now."""
         self._woken.set()
