@@ -36,7 +36,7 @@ def test_the_rules_of_2018() -> None:
     assert list(book.of_release()) == ["cell-error"]
     assert list(book.of_guess()) == ["effective"]
     assert book.conditions[0].parameters == {"bound": "paper", "p": "1/3", "alpha": "1/2000"}
-    assert book.judged_by.name == "pwscup2018"
+    assert book.judged_by().name == "pwscup2018"
     # the winner of the final: U = 0.206 and nobody effective; the best U was hit
     assert book.score({"cell-error": 0.206, "effective": 0.0}) == 0.206
     assert book.broken({"cell-error": 0.206, "effective": 0.0}) == []

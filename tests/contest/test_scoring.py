@@ -63,7 +63,7 @@ def test_values_are_those_of_the_measures(name: str, tmp_path: Path) -> None:
     facts = Facts.model_validate(judged["facts"])
     assert facts.people == (20 if name == "table" else 12)
     assert [one.attack for one in facts.tried] == list(judged["baseline"])
-    assert judge(facts, case.rulebook.judged_by).status
+    assert judge(facts, case.rulebook.judged_by()).status
 
 
 @pytest.mark.parametrize("name", ["pwscup2018", "pwscup2017", "pwscup2016", "custom"])

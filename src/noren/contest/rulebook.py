@@ -25,6 +25,7 @@ from noren.errors import FileError, NorenError, ParameterError, suggestion
 from noren.i18n import translated
 from noren.judgement.rule import Rule, get_rule
 from noren.measures import measures
+from noren.measures.safety.effective import Effective
 from noren.protocols import Attack, Measure
 from noren.tables import Texts, table_of
 from noren.work.hash_chain import digest_of
@@ -145,9 +146,23 @@ class Rulebook(_Part):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
 
     @property
-    def judged_by(self) -> Rule:
-        """The rule of the verdicts."""
-        return get_rule(self.rule)
+    def test(self) -> Effective | None:
+        """The test of the condition on effective attacks, if there is one: its thresholds are those of the contest."""
+        tested = (self.measured[condition.key][0] for condition in self.conditions)
+        return next((measure for measure in tested if isinstance(measure, Effective)), None)
+
+    def judged_by(self, tried: int = 0) -> Rule:
+        """Return the rule of the verdicts after so many attacks; the contest's own test has the condition's numbers.
+
+        >>> preset("pwscup2018", bound="sharp", p="1/4").judged_by(tried=40).level(40)
+        Fraction(1, 2000)
+        """
+        rule, test = get_rule(self.rule), self.test
+        if test is None or rule.name != "pwscup2018":
+            return rule
+        attackers = max(rule.attackers, tried)  # the condition has an error for each attack, the rule one for all
+        numbers = {"bound": test.bound, "tolerance": Fraction(test.p), "alpha": Fraction(test.alpha) * attackers}
+        return rule.model_copy(update=numbers | {"attackers": attackers})
 
     @property
     def measured(self) -> Mapping[str, tuple[Measure, str | None]]:
@@ -267,7 +282,7 @@ def _built(table: Mapping[str, Any], path: Path | None) -> Rulebook:
         raise FileError(say("invalid", reason=f"{place}: {translated(first['msg'])}"), file=path) from None
     # what no contest could be decided by
     try:
-        ready, _baseline, _rule = book.measured, book.baseline_attacks(), book.judged_by
+        ready, _baseline, _rule = book.measured, book.baseline_attacks(), book.judged_by()
     except NorenError as error:
         raise FileError(say("invalid", reason=error), file=path) from None
     total = sum(Fraction(term.weight).limit_denominator(_FINEST) for term in book.terms)

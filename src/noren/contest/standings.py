@@ -30,6 +30,8 @@ from noren.kernels.judging.shares import share_interval
 from noren.tables import Texts
 
 say = Texts(__name__)
+BEST_ATTACK = ("named", "right", "best_named", "best_right", "needed")
+"""What is displayed of the best attack on a release."""
 BoardKind = Literal["live", "frozen", "final"]
 
 
@@ -71,6 +73,8 @@ class Standing:
         judgement allows where no condition looks at attacks.
     verdict
         What the one judgement says of the release.
+    best_attack
+        The displayed attack that comes nearest to the number of right answers it needs, or farthest beyond it.
     """
 
     team: str
@@ -87,6 +91,7 @@ class Standing:
     attackers: int = 0
     effective: int = 0
     verdict: Verdict | None = None
+    best_attack: AttackEvidence | None = None
 
     @property
     def why(self) -> str:
@@ -102,6 +107,7 @@ class Standing:
             "terms": list(self.terms),
             "values": dict(self.values or {}),
             "broken": list(self.broken),
+            "best_attack": self.best_attack and self.best_attack.model_dump(include={*BEST_ATTACK}),
             "verdict": None if verdict is None else str(verdict.status),
             "sentence": None if verdict is None else verdict.sentence,
         }
@@ -188,13 +194,10 @@ def _standing(contest: Contest, team: Team, round_: str, visible: _Visible, *, f
         values = {key: value for key, value in values.items() if key not in withheld}
     named = attack_names(known, contest if final else None)
     verdict = verdict_on(contest, entry, known, names=named, baseline=baseline)
-    # who broke it: by a condition on attacks, or without one by the judgement
-    if any(condition.key in book.of_guess() for condition in book.conditions):
-        effective = {guess.team for guess in by_attack if book.broken(guess.values)}
-    else:
-        exceeding = {result.attack for result in verdict.evidence if result.exceeds}
-        names = attack_names(by_attack, contest if final else None)
-        effective = {guess.team for guess, name in zip(by_attack, names, strict=True) if name in exceeding}
+    by_name = {result.attack: result for result in verdict.evidence}
+    names = zip(by_attack, attack_names(by_attack, contest if final else None), strict=True)
+    effective = {guess.team for guess, name in names if _breaks(book, guess, by_name.get(name))}
+    attacks = evidence_of(book, verdict)
     status, reason = Status.RANKED, ""
     if team.out is not None:
         status, reason = Status.DISQUALIFIED, team.out
@@ -214,7 +217,15 @@ def _standing(contest: Contest, team: Team, round_: str, visible: _Visible, *, f
         attackers=0 if visible == "valid" and contest.settings.names_hidden else len({guess.team for guess in guesses}),
         effective=len(effective),
         verdict=verdict,
+        best_attack=max(attacks, key=lambda result: result.best_right / result.needed, default=None),
     )
+
+
+def _breaks(book: Rulebook, guess: Submission, evidence: AttackEvidence | None) -> bool:
+    """Tell whether a guess breaks a release: by a condition on attacks, or without one by the judgement."""
+    if any(condition.key in book.of_guess() for condition in book.conditions):
+        return bool(book.broken(guess.values))
+    return evidence is not None and evidence.exceeds
 
 
 def board_headline(board: Board) -> str:
@@ -295,7 +306,23 @@ def verdict_on(
         for guess, name in zip(guesses, names, strict=True)
         if guess.judged is not None
     ]
-    return judge(facts.model_copy(update={"tried": (*own, *tried)}), contest.rulebook.judged_by)
+    rule = contest.rulebook.judged_by(len(own) + len(tried))
+    return judge(facts.model_copy(update={"tried": (*own, *tried)}), rule)
+
+
+def evidence_of(book: Rulebook, verdict: Verdict) -> tuple[AttackEvidence, ...]:
+    """Return the evidence of a verdict, with the thresholds of the contest's own condition where it has one.
+
+    Every place that displays how many right answers were needed takes them from here.
+    """
+    if (test := book.test) is None:
+        return verdict.evidence
+    tried = {result.attack: result for result in verdict.facts.tried}
+    made = []
+    for evidence in verdict.evidence:
+        best = test.best_of(evidence.named, tried[evidence.attack].right_at)
+        made.append(evidence.model_copy(update=dict(zip(("best_named", "best_right", "needed"), best, strict=True))))
+    return tuple(made)
 
 
 def attack_names(guesses: Sequence[Submission], contest: Contest | None) -> list[str]:
@@ -328,9 +355,10 @@ class MatrixCell:
     guesses
         Number of valid guesses of the attacker.
     evidence
-        What the judgement shows of the best of them.
+        What the judgement shows of the best of them, with the thresholds of the contest.
     breaks
-        Whether a condition of the rules is broken by any of them.
+        Whether any of them breaks a condition of the rules, or the rule of the verdicts where no condition looks at
+        attacks.
     side
         Whether the rate is above chance, below chance, or undecided.
     """
@@ -389,8 +417,8 @@ def matrix_of(contest: Contest, round_: str) -> Matrix:
             of_teams.setdefault(guess.team, []).append(guess)
         for attacker, own in of_teams.items():
             best = own[0]  # the most damaging first, as the judgement has them
-            evidence = verdict.evidence[place[best.id]]
-            breaks = any(contest.rulebook.broken(entry_.values) for entry_ in own)
+            evidence = evidence_of(contest.rulebook, verdict)[place[best.id]]
+            breaks = any(_breaks(contest.rulebook, entry_, verdict.evidence[place[entry_.id]]) for entry_ in own)
             low, high = share_interval(evidence.right, evidence.named, ERROR / max(pairs, 1))
             side: Side = "below" if high < evidence.chance else "above" if low > evidence.chance else "open"
             cells.append(MatrixCell(attacker, team, best.id, len(own), evidence, breaks, side))

@@ -83,8 +83,6 @@ def leaderboard(contest: Contest, round_: Round = None, *, connection: Connectio
 def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
     """Yield a leaderboard; teams without a rank come last, with the reason."""
     from noren.contest.standings import Status
-    from noren.judgement.sentences import verdict_label
-    from noren.judgement.verdict import VerdictStatus
 
     if board["kind"] == "frozen":
         at = local_time(board["at"], zone)
@@ -97,11 +95,12 @@ def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
         rank = "–" if team["rank"] is None else str(team["rank"])
         score = "" if team["score"] is None else number(team["score"])
         values = [number(team["values"][name]) if name in team["values"] else "" for name in measures]
-        verdict = verdict_label(VerdictStatus(team["verdict"])) if team["verdict"] else ""
-        if why := Status(team["status"]).label:
-            verdict = f"{why}: {team['reason']}" if team["reason"] else why
-        rows.append((rank, team["name"], score, *values, f"{team['effective']}/{team['attackers']}", verdict))
-    headings = (_("Rank"), _("Team"), _("Score"), *measures, _("Broken by / attacked by"), _("Verdict"))
+        attack, why = team["best_attack"], Status(team["status"]).label
+        best = "{best_right}/{best_named} ({needed})".format(**attack) if attack else ""
+        why = f"{why}: {team['reason']}" if why and team["reason"] else why
+        rows.append((rank, team["name"], score, *values, f"{team['effective']}/{team['attackers']}", best, why))
+    headings = (_("Rank"), _("Team"), _("Score"), *measures, _("Broken by / attacked by"))
+    headings = (*headings, _("Best attack (needed)"), _("Remark"))
     yield TextTable(headings, rows, str(board["round"]))
 
 

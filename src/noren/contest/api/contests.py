@@ -333,6 +333,20 @@ class TermOut(BaseModel):
     value: float | None
 
 
+class BestAttackOut(BaseModel):
+    """The attack that comes nearest to the number of right answers it needs, or farthest beyond it.
+
+    Of the ``named`` answers ``right`` are right; of the ``best_named`` that count, ``best_right`` are, and ``needed``
+    would break the release.
+    """
+
+    named: int
+    right: int
+    best_named: int
+    best_right: int
+    needed: int
+
+
 class StandingOut(BaseModel):
     """The line of a team; ``status`` and ``reason`` explain a missing rank."""
 
@@ -349,6 +363,7 @@ class StandingOut(BaseModel):
     broken: list[str]
     attackers: int
     effective: int
+    best_attack: BestAttackOut | None
     verdict: str | None
     sentence: str | None
 

@@ -136,7 +136,7 @@ def rules(book: Rulebook, settings: ContestSettings) -> dict[str, Any]:
             *([say("playing.exact_values")] if book.exact_values else []),
             *([baseline] if attacks else []),
         ],
-        "verdict": rule_sentence(book.judged_by),
+        "verdict": rule_sentence(book.judged_by()),
     }
 
 

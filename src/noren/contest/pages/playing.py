@@ -24,11 +24,11 @@ from noren.contest.pages.frame import (
     waiting_text,
 )
 from noren.contest.phases import Phase
-from noren.contest.results import matrix_cell
+from noren.contest.results import best_attack, matrix_cell
 from noren.contest.rulebook import Rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.service import ContestAccess
-from noren.contest.standings import Board, below_chance, board_headline, verdict_on
+from noren.contest.standings import Board, below_chance, board_headline, evidence_of, verdict_on
 from noren.contest.state import Contest, Submission
 from noren.errors import NorenError
 from noren.i18n import _, active_language
@@ -170,7 +170,7 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
     contest, known, jobs = visit.contest.id, visit.submission(submission), visit.arena.store.jobs
     entry = submission_view(visit, known)
     organises, playing = visit.role == ContestRole.ORGANISER, "protect" if known.kind == "release" else "attack"
-    baseline = entry.submission.judgement.baseline or {}
+    attacks = entry.submission.judgement.baseline or {}
     return page(
         request,
         "file.html.jinja",
@@ -182,7 +182,8 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
         report=entry.submission.report,
         receipt=visit.arena.receipt(visit.contest, known).to_text(),
         judged=entry.verdict,
-        failed={key: result["failed"][active_language()] for key, result in baseline.items() if result.get("failed")},
+        baseline=evidence_of(visit.contest.rulebook, entry.verdict) if entry.verdict else (),
+        failed={key: result["failed"][active_language()] for key, result in attacks.items() if result.get("failed")},
         organises=organises,
         cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
         notice=next((job.notice for job in jobs.of(contest, submission)[::-1] if job.notice), "") if organises else "",
@@ -308,7 +309,7 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
             "standing": standing,
             "score": "–" if standing.score is None else decimal(standing.score),
             "values": {value["name"]: value for value in values_of(contest.rulebook, standing.values or {})},
-            "status": None if standing.verdict is None else str(standing.verdict.status),
+            "attack": best_attack(standing),
             "sentence": "" if standing.verdict is None else standing.verdict.sentence,
         }
         for standing in board.standings

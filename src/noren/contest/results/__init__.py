@@ -20,6 +20,7 @@ from noren.contest.phases import round_label
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, TeamStability, stability_of
 from noren.contest.standings import (
+    BEST_ATTACK,
     ERROR,
     Board,
     Matrix,
@@ -38,7 +39,7 @@ from noren.drawing.base import page_styles, template
 from noren.i18n import _, active_language, use_language
 from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.numbers import count, decimal, percent
-from noren.judgement.sentences import rule_sentence, verdict_label
+from noren.judgement.sentences import rule_sentence
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.tables import Texts
 from noren.version import __version__
@@ -145,7 +146,7 @@ class Results:
         with use_language("en"):
             data = {field.name: getattr(self, field.name) for field in fields(self)} | {
                 "rulebook": {"name": book.name, "version": book.version, "digest": book.digest},
-                "rule": book.judged_by.as_dict(),
+                "rule": book.judged_by().as_dict(),
             }
             plain: dict[str, Any] = _plain(data)
         return plain
@@ -282,8 +283,8 @@ def standings_csv(results: Results) -> str:
     """Return one line per team and round, in English."""
     book = results.rulebook
     keys = list(dict.fromkeys([*(term.key for term in book.terms), *(condition.key for condition in book.conditions)]))
-    header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers", "verdict"]
-    header += ["why", "submission"]
+    header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers"]
+    header += [*BEST_ATTACK, "verdict", "why", "submission"]
     with use_language("en"):
         rows = [
             [
@@ -295,6 +296,7 @@ def standings_csv(results: Results) -> str:
                 " ".join(standing.broken),
                 standing.attackers,
                 standing.effective,
+                *(standing.best_attack and getattr(standing.best_attack, name) for name in BEST_ATTACK),
                 None if standing.verdict is None else str(standing.verdict.status),
                 standing.why,
                 standing.submission,
@@ -364,14 +366,14 @@ def results_html(results: Results) -> str:
         count=count,
         decimal=decimal,
         percent=percent,
-        verdict_label=verdict_label,
+        best_attack=best_attack,
         matrix_cell=matrix_cell,
         round_label=round_label,
         otherwise=condition_sentence(book),
         below_chance=below_chance,
         error=percent(ERROR),
         headline=headline,
-        rule=rule_sentence(book.judged_by),
+        rule=rule_sentence(book.judged_by()),
         scoring=" + ".join(f"{term.weight:g} · {term.key}" for term in book.terms),
         conditions=[
             f"{condition.key} ≥ {condition.least:g}"
@@ -388,14 +390,22 @@ def condition_sentence(book: Rulebook) -> str:
     return say(f"otherwise.{book.otherwise}")
 
 
+def best_attack(standing: Standing) -> str:
+    """Return how near the best attack came to the number of right answers that the contest asks for."""
+    if (attack := standing.best_attack) is None:
+        return "–"
+    numbers = {"right": attack.best_right, "named": attack.best_named, "needed": attack.needed}
+    return say("best", **{name: count(number) for name, number in numbers.items()})
+
+
 def matrix_cell(cell: MatrixCell) -> dict[str, Any]:
     """Return the texts of a cell of the attack matrix."""
     evidence = cell.evidence
     shares = {name: percent(getattr(evidence, name)) for name in ("low", "high", "chance")}
-    mark = "▲" if cell.breaks or evidence.exceeds else "▽" if cell.side == "below" else ""
+    mark = "▲" if cell.breaks else "▽" if cell.side == "below" else ""
     return {
         "text": f"{count(evidence.right)}/{count(evidence.named)}",
-        "more": say("cell", needed=count(evidence.needed), **shares),
+        "more": say("cell", needed=count(evidence.needed), best=count(evidence.best_named), **shares),
         "mark": mark,
         "style": {"▲": "breaks", "▽": "below", "": ""}[mark],
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
@@ -115,6 +116,19 @@ class Effective(Measure):
     def needed(self, named: int) -> int:
         """Return how many of so many names must be right."""
         return threshold(named, self.bound, Fraction(self.p), Fraction(self.alpha))
+
+    def best_of(self, named: int, right_at: Sequence[int]) -> tuple[int, int, int]:
+        """Return the answers that count against a release: how many, how many of them right, and how many are needed.
+
+        ``right_at`` are the places of the right answers, from 1.
+
+        >>> Effective(bound="sharp").best_of(40, range(1, 27)), Effective(bound="paper").best_of(40, range(1, 27))
+        ((40, 26, 26), (40, 26, 28))
+        """
+        if not self.best_prefix:
+            return named, len(right_at), self.needed(named)
+        right = [bisect_right(right_at, place) for place in range(1, named + 1)]
+        return best_try(right, prefix_thresholds(named, self.bound, Fraction(self.p), Fraction(self.alpha)))
 
 
 def best_try(right: list[int], needed: list[int]) -> tuple[int, int, int]:
