@@ -13,6 +13,7 @@ from tests.contest.cups import Cup, finished
 from noren.contest.api.contests import BoardOut
 from noren.contest.results import RESULTS_FILES, best_attack, matrix_cell, results_html, results_of
 from noren.contest.rulebook import Rulebook, preset, read_rulebook
+from noren.contest.service import NewContest
 from noren.contest.standings import board, evidence_of, verdict_on
 from noren.contest.state import fold
 from noren.kernels.judging.survival import prefix_thresholds
@@ -91,3 +92,17 @@ def test_no_verdict_marks_a_winner(bound: str) -> None:
     visible = row.split("<details>")[0]
     assert "roken" not in visible
     assert f"26 of 40 right, {NEEDED[bound]} needed" in visible
+
+
+def test_new_contests_have_the_sharp_bound_and_the_rules_of_2018_stay_exact() -> None:
+    def bound(rulebook: str, **changes: str) -> str:
+        test = NewContest(id="cup", title="Cup", rulebook=rulebook, changes=changes, phases=[]).book().test
+        return "" if test is None else test.bound
+
+    assert bound("pwscup2018") == "sharp"
+    assert bound("pwscup2018", bound="paper") == "paper", "it can be chosen"
+    assert bound(preset("pwscup2018").to_toml()) == "paper", "a rulebook of one's own stays as it is"
+    assert (bound("pwscup2017"), bound("custom")) == ("", "")
+    official = preset("pwscup2018").test
+    assert official is not None
+    assert official.bound == "paper"

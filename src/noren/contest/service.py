@@ -31,7 +31,7 @@ from noren.contest.kinds import ContestRole, PhaseKind
 from noren.contest.phases import Phase, check_phases, get_time_zone, moment
 from noren.contest.receipts import SALT_BYTES, Receipt, commitment
 from noren.contest.results import Results, results_of
-from noren.contest.rulebook import read_rulebook
+from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, ContestSettings, Submission, Target, Team
@@ -106,6 +106,14 @@ class NewContest(BaseModel):
     settings: ContestSettings = ContestSettings()
     phases: list[Phase]
 
+    def book(self) -> Rulebook:
+        """Return the rulebook; new contests by the rules of 2018 have the sharp bound unless ``changes`` name another.
+
+        Under the paper's bound, teams that release pairs win largely by chance. A rulebook as text stays as it is.
+        """
+        usual = {"bound": "sharp"} if self.rulebook == "pwscup2018" else {}
+        return read_rulebook(self.rulebook, **usual | self.changes)
+
 
 class ContestService:
     """The service behind pages, the REST interface and commands."""
@@ -148,7 +156,7 @@ class ContestService:
         if not data:
             raise ParameterError(_("a contest needs data; give a file per round"))
         check_phases(new.phases, list(data))
-        book = read_rulebook(new.rulebook, **new.changes)
+        book = new.book()
         rounds: dict[str, dict[str, Any]] = {}
         for name, (file_name, content) in data.items():
             stored = self.arena.files.put(iter(partial(content.read, FRAME), b""), sealed=False)

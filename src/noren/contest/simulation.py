@@ -257,7 +257,7 @@ def _play(
         arena, now, password = Arena(settings.folder, rehearsal=True), dt.datetime.now(dt.UTC), new_id()
         arena.store.clock.move_to(now - _BEFORE)
         organiser = arena.store.accounts.add("organiser", _("Organiser"), password, is_organiser=True)
-        plan = SimulationPlan(preset("pwscup2018"), teams=6, customers=60, rows=900, seed=1)
+        plan = SimulationPlan(preset("pwscup2018", bound="sharp"), teams=6, customers=60, rows=900, seed=1)
         played = Simulation(
             arena, organiser, plan, folder, contest=CONTEST, title=_("Demo contest"), phases=phases_around(now)
         )

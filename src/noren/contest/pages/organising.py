@@ -313,7 +313,7 @@ async def create(request: Request, who: Person, service: ArenaService) -> Respon
 def _created(request: Request, who: ArenaIdentity, service: ContestService, typed: FormInput) -> Response:
     try:
         new = typed.contest()
-        with _data(typed, read_rulebook(new.rulebook, **new.changes)) as data:
+        with _data(typed, new.book()) as data:
             made = service.create(who, new, data)
     except NorenError as error:
         return _new_page(request, who, typed, str(error), status_of(error))
