@@ -37,11 +37,11 @@ from noren.api import measure, protect
 from noren.contest import actions
 from noren.contest.client import AnsweredError, Client, create_login
 from noren.contest.judging.prepared import original_of
-from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.schemas import SubmissionOut
 from noren.contest.simulation import make_data
+from noren.data.release import submission_of
 from noren.work.queue import new_id
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -22,9 +22,9 @@ from noren import api
 from noren.contest.judging.checking import check_release
 from noren.contest.judging.prepared import forget, make_target, named_in_target, prepare
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Baseline, preset
 from noren.data.contest_files import write_rows
+from noren.data.release import submission_of
 
 SALT, LABEL = bytes(32), "cup/final/submission"
 

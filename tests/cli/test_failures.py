@@ -168,17 +168,6 @@ def test_a_false_claim_writes_nothing_and_tells_the_seed(noren, small_csv, tmp_p
     assert "nothing was written" not in noren(*words, "--seed", 3).err  # who gave a seed knows it
 
 
-def test_what_cannot_be_written_officially_is_said_before_long_work(noren, tmp_path, monkeypatch) -> None:
-    from noren.methods import methods
-
-    assert noren("sample", "--customers", 5, "--rows", 50, "--out", tmp_path / "T.csv").code == 0
-    monkeypatch.setattr(methods["pseudonymize"], "protect", breaking(AssertionError("it ran")))
-    words = ("protect", tmp_path / "T.csv", "--schema", "sample", "--method", "pseudonymize", "--official")
-    answer = noren(*words, "--out", tmp_path / "r")
-    assert answer.code == 2
-    assert "no official text format; give a purchase history of a contest" in answer.err
-
-
 # --- explore ----------------------------------------------------------------------------------------------------------
 
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import noren.api as api
-from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset, read_rulebook
 from noren.data.contest_files import write_rows
 from noren.data.frames import Records, Table
 from noren.data.reading import write
-from noren.data.release import Release
+from noren.data.release import Release, submission_of
 from noren.data.schema import Role, Schema
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {

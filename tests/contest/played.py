@@ -16,12 +16,12 @@ from noren.contest.archive import export
 from noren.contest.arena import Arena, ScoringService, target_label
 from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import read_rulebook
 from noren.contest.service import ArenaIdentity, ContestService, NewContest
 from noren.data.contest_files import write_rows
 from noren.data.frames import History
+from noren.data.release import submission_of
 
 CUP = "small-cup"
 _played: list[Played] = []

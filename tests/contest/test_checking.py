@@ -11,13 +11,14 @@ import pytest
 from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, made, rulebook
 
 import noren.api as api
+from noren.cli.contest.playing import submission_file
 from noren.contest.judging.checking import check_guess, check_release, translated_report
 from noren.contest.judging.prepared import LARGEST, make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.submissions import submission_of
 from noren.data import checks
 from noren.data.checks.report import Report
 from noren.data.reading import write
+from noren.data.release import submission_of
 from noren.errors import InputError, Problem, SchemaError
 from noren.i18n import LANGUAGES, use_language
 
@@ -369,11 +370,43 @@ def test_data_of_another_kind_than_the_rulebooks_stop(tmp_path: Path) -> None:
         check_release(book, case.original, case.submitted)
 
 
-@pytest.mark.parametrize("name", ["pwscup2018", "custom"])
-def test_a_file_that_is_no_text_is_told_once(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["custom", "table"])
+def test_a_release_can_be_a_parquet_file_where_there_is_no_official_format(name: str, tmp_path: Path) -> None:
+    """The same cells as a CSV file, Parquet, the folder's own file for contests, or its public part."""
+    case = made(name, tmp_path)
+    values = score_release(case.rulebook, case.original, case.submitted)
+    for typed in (False, True):
+        cells = pl.read_csv(case.submitted, infer_schema=typed, null_values=["*"] if typed else None)
+        cells.write_parquet(tmp_path / "A.parquet")
+        assert score_release(case.rulebook, case.original, tmp_path / "A.parquet") == values
+    folder = case.release.save(tmp_path / "mine", official=True)
+    assert (folder / "secret" / "A.csv").read_bytes() == case.submitted.read_bytes()
+    for submitted in (folder, folder / "public.parquet"):
+        with submission_file(submitted) as file:
+            assert file.read_bytes() == case.submitted.read_bytes()
+    report = check_release(case.rulebook, case.original, folder / "public.parquet")  # by a browser, without the folder
+    assert report.problems[0].rule.startswith("this is the public part of a release")
+
+
+def test_whole_numbers_with_gaps_are_whole_numbers(tmp_path: Path) -> None:
+    """As pandas writes them: 31.0 and nothing for 31 and a suppressed cell."""
+    case = made("table", tmp_path)
+    cells = case.data.frame.drop("name").with_columns(age=pl.Series([None, *map(float, case.data.frame["age"][1:])]))
+    cells.write_parquet(tmp_path / "A.parquet")
+    assert check_release(case.rulebook, case.original, tmp_path / "A.parquet").valid
+    nested = cells.with_columns(age=pl.concat_list("age"))
+    nested.write_parquet(tmp_path / "nested.parquet")
+    problem = check_release(case.rulebook, case.original, tmp_path / "nested.parquet").problems[0]
+    assert (problem.column, problem.rule) == ("age", "the column holds lists or structures")
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"), [("pwscup2018", "this is not a text file"), ("custom", "this is not a readable Parquet file")]
+)
+def test_a_file_that_is_no_text_is_told_once(name: str, rule: str, tmp_path: Path) -> None:
     case = made(name, tmp_path)
     wrong = tmp_path / "A.csv"
     wrong.write_bytes(b"PAR1" + bytes(range(256)) * 4)
     report = check_release(case.rulebook, case.original, wrong)
     assert report.total == 1
-    assert report.problems[0].rule == "this is not a text file"
+    assert rule in report.problems[0].rule

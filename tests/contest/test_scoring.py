@@ -17,11 +17,11 @@ from noren.attacks import attacks
 from noren.contest.judging import prepared
 from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.submissions import submission_of
 from noren.contest.receipts import permutation
 from noren.contest.rulebook import Baseline, Term, preset
 from noren.data.contest_files import MONTHS
 from noren.data.reading import read
+from noren.data.release import submission_of
 from noren.judgement.evidence import Facts
 from noren.judgement.judging import judge
 from noren.work.hash_chain import canonical, rounded
@@ -173,7 +173,7 @@ from pathlib import Path
 from typing import Any
 from noren.work.hash_chain import canonical
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.submissions import submission_of
+from noren.data.release import submission_of
 from noren.contest.receipts import permutation
 from noren.contest.rulebook import read_rulebook
 book, folder = read_rulebook(Path(sys.argv[1])), Path(sys.argv[2])

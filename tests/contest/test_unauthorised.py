@@ -13,8 +13,8 @@ import noren.api as api
 from noren.contest.judging.checking import check_guess
 from noren.contest.judging.prepared import make_target, original_of, write_attack
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset
+from noren.data.release import submission_of
 
 SALT, LABEL = bytes(32), "cup/final/s"
 DAYS = pl.Series([f"2024-0{1 + n % 9}-{10 + n % 17}" for n in range(240)])

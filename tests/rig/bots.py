@@ -23,10 +23,10 @@ from noren.contest import actions
 from noren.contest.client import AnsweredError, Client, create_login
 from noren.contest.judging.checking import check_release
 from noren.contest.judging.prepared import original_of, target_rows, write_pairs_of
-from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook
 from noren.contest.simulation import ROUNDS
 from noren.data.frames import History, Records
+from noren.data.release import submission_of
 from noren.data.schema import Role
 from noren.work.queue import new_id
 

@@ -29,7 +29,6 @@ from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
 from noren.contest.arena import Arena, ScoringService
 from noren.contest.judging.prepared import original_of, write_attack
-from noren.contest.judging.submissions import submission_of
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
@@ -38,6 +37,7 @@ from noren.contest.standings import board
 from noren.contest.state import Contest
 from noren.contest.store.database import ArenaAccount
 from noren.data.reading import write
+from noren.data.release import submission_of
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _
 from noren.progress import Progress, silent

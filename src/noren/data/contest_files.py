@@ -29,10 +29,10 @@ import polars as pl
 from noren.data.cells import cell_ends
 from noren.data.formats.files import writing_file
 from noren.data.formats.parse import CellPlace, parse_cells, parse_values
-from noren.data.formats.render import Spelling, cell_text, lines_of
+from noren.data.formats.render import Spelling, cell_text, file_text, lines_of
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import arrangement, text_blocks
-from noren.data.formats.text_layout import TextForm
+from noren.data.formats.text_layout import TextForm, neutral_cells
 from noren.data.frames import History, Records, Table
 from noren.data.periods import periods_of
 from noren.data.schema import Column, Role, Schema, TextLayout
@@ -43,7 +43,9 @@ say = Texts(__name__)
 
 MONTHS = ("2010/12", *(f"2011/{m}" for m in range(1, 12)))
 _LAYOUT = TextLayout(delimiter=",", header=False, encoding="utf-8")
-_DELETED = "DEL"
+SUPPRESSED = "*"
+DELETED = "DEL"
+"""The customer cell of a deleted row in the formats of 2016 and 2017."""
 _PLAIN = Spelling()
 _BIRTHDAY = {"type": "date", "format": "%Y/%m/%d"}
 _MASTER = Schema.of(
@@ -63,7 +65,7 @@ def read_rows(source: SourceLike, schema: Schema) -> History:
     source = Source.open(source)
     text, form = _texts(source, schema.names, schema)
     starred = schema.official == "pwscup2018"
-    deleted = text[schema.role(Role.CUSTOMER).name] == _DELETED
+    deleted = text[schema.role(Role.CUSTOMER).name] == DELETED
     if starred:
         deleted = text.select(pl.all_horizontal(pl.all() == "*")).to_series()
     columns: dict[str, pl.Series] = {}
@@ -112,7 +114,7 @@ def _canonical(history: History) -> pl.DataFrame:
     if schema.official == "pwscup2018":
         return texts.fill_null("*")
     customer = schema.role(Role.CUSTOMER).name
-    return texts.with_columns(pl.col(customer).fill_null(_DELETED)).fill_null("")
+    return texts.with_columns(pl.col(customer).fill_null(DELETED)).fill_null("")
 
 
 # --- the small files: M, F, F', F̂ ---------------------------------------------------------------------------
@@ -144,7 +146,7 @@ def read_months(source: SourceLike) -> pl.DataFrame:
     first = source.text_form(_LAYOUT, quoting=False).first_line
     counted = len(first) == 1 and re.fullmatch("[0-9]+", first[0]) is not None
     text, _form = _texts(source, ("customer", *MONTHS), skip=int(counted))
-    return text.with_columns(pl.when(pl.col(m) != _DELETED).then(pl.col(m)).alias(m) for m in MONTHS)
+    return text.with_columns(pl.when(pl.col(m) != DELETED).then(pl.col(m)).alias(m) for m in MONTHS)
 
 
 def write_pairs(pairs: pl.DataFrame, path: str | Path) -> None:
@@ -154,7 +156,7 @@ def write_pairs(pairs: pl.DataFrame, path: str | Path) -> None:
 
 def write_months(months: pl.DataFrame, path: str | Path) -> None:
     """Write ``F`` or ``F̂`` of 2017."""
-    write_lines(months.select("customer", pl.col(MONTHS).fill_null(_DELETED)), path)
+    write_lines(months.select("customer", pl.col(MONTHS).fill_null(DELETED)), path)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -307,3 +309,22 @@ def read_guesses(path: str | Path, original: Records) -> dict[str, GuessFile]:
     if not files:
         raise FileError(say("no_guesses"), file=path)
     return {p.name.split(".")[0]: read_guess(p, original) for p in files}
+
+
+# --- submissions to contests ------------------------------------------------------------------------------------------
+
+
+def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
+    """Return cells as a file for submission or publication: without header in an official format, else CSV."""
+    if schema.official is None:
+        return neutral_cells(texts).write_csv().encode()
+    return "".join(f"{line}\n" for line in lines_of(texts)).encode()
+
+
+def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
+    """Return cells in the spelling of the original's file."""
+    if rows.schema.official is not None:
+        return rows.texts(suppressed)
+    dtypes = rows.frame.schema
+    cells = (cell_text(pl.col(c.name), c, dtypes[c.name], file_text).alias(c.name) for c in rows.schema.columns)
+    return rows.frame.select(cells).fill_null(suppressed)

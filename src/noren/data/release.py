@@ -34,7 +34,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from noren.data.cells import in_texts, is_interval, with_occurring_domain
-from noren.data.contest_files import published, write_rows, write_truth
+from noren.data.contest_files import (
+    DELETED,
+    SUPPRESSED,
+    published,
+    spelled_as_original,
+    text_file,
+    write_rows,
+    write_truth,
+)
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.formats.parquet import checked_frame, parquet_blocks, parquet_parts, parquet_rows
 from noren.data.formats.parse import in_calendar
@@ -329,11 +337,13 @@ class Release:
         self.secret.origin.cast(pl.UInt32).to_frame("row").write_parquet(hidden / "origin.parquet")
         run = {"seed": self.secret.seed, "digest": self.secret.digest, "rows": self.secret.original_rows}
         _write_json(hidden / "run.json", run)
-        if official and isinstance(self.public, History):
-            aligned = self.aligned()
-            if isinstance(aligned, History):
+        if official:
+            public, aligned = self.public, self.aligned()
+            if isinstance(public, History) and isinstance(aligned, History) and public.schema.official:
                 write_rows(aligned, hidden / "A.csv")
-            write_truth(self.secret.pseudonyms, hidden / "F.csv", self.public)
+                write_truth(self.secret.pseudonyms, hidden / "F.csv", public)
+            else:
+                (hidden / "A.csv").write_bytes(submission_of(self))
 
     def publish(
         self,
@@ -348,6 +358,8 @@ class Release:
         The public part is looked through once more, and refused where a column identifies people that nobody kept.
         With ``replace_existing`` a published folder is replaced; never one with a secret part or with a file of yours.
         """
+        if official and not (isinstance(self.public, History) and self.public.schema.official):
+            raise ParameterError(say("no_official_format", schema=self.public.schema.name))
         looked_through = replace(self, statement=scanned(self.public, self.statement))
         with writing_folder(folder, replace=replace_existing and PUBLISHED) as aside:
             looked_through._write_public(aside, official=official)
@@ -363,9 +375,7 @@ class Release:
             for start in range(0, max(len(rows), 1), _BLOCK_ROWS):
                 file.write_table(rows[start : start + _BLOCK_ROWS].to_arrow().cast(schema))
         _write_json(folder / "statement.json", published_statement(self.statement))
-        if official:
-            require_official_form(self.public)
-        if official and isinstance(self.public, History):
+        if official and isinstance(self.public, History) and self.public.schema.official:
             as_published = self.public.schema.official == "pwscup2018"
             write_rows(published(self.public) if as_published else self.public, folder / "public.csv")
 
@@ -408,10 +418,30 @@ class Release:
         return self.secret.original_rows > 0
 
 
-def require_official_form(records: Records) -> None:
-    """Stop where data have no contest's text format."""
-    if not (isinstance(records, History) and records.schema.official):
-        raise ParameterError(say("no_official_format", schema=records.schema.name))
+def submission_of(release: Release) -> bytes:
+    """Return a release as a file for submission: all rows in the original's order, then inserted rows.
+
+    A pseudonym that is a customer's name would be rejected, except in the format of 2018; then all get a prefix. Their
+    names have no other effect, because targets are renamed at random.
+    """
+    every = [release.aligned()]
+    inserted = release.secret.origin.is_null().arg_true()
+    if len(inserted):
+        every.append(release.public.take(inserted))
+    schema = release.public.schema
+    if schema.official in ("pwscup2016", "pwscup2017"):
+        customer = pl.col(schema.role(Role.CUSTOMER).name)
+        texts = pl.concat(rows.texts("") for rows in every).with_columns(customer.replace("", DELETED))
+    else:
+        texts = pl.concat(spelled_as_original(rows, SUPPRESSED) for rows in every)
+    if isinstance(release.public, History) and schema.official != "pwscup2018":
+        name, pseudonyms = schema.role(Role.CUSTOMER).name, release.secret.pseudonyms.cast(pl.String)
+        customers, names, letters = pseudonyms["customer"].unique().implode(), pseudonyms["pseudonym"].unique(), ""
+        while (letters + names).is_in(customers).any():
+            letters += "p"
+        marked = texts[name].is_in([DELETED, SUPPRESSED])
+        texts = texts.with_columns(pl.when(marked).then(pl.col(name)).otherwise(pl.lit(letters) + pl.col(name)))
+    return text_file(texts, schema)
 
 
 def public_schema(path: Path) -> Schema:

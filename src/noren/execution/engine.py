@@ -25,7 +25,7 @@ from noren.data.guessing import Question
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
 from noren.data.reading import read, read_any_release, read_public, read_release
-from noren.data.release import RELEASE, Release, public_digest, require_official_form
+from noren.data.release import RELEASE, Release, public_digest
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines import choice
@@ -176,8 +176,6 @@ class Engine:
         """
         official, auditing = options.pop("official", False), options.pop("auditing", None)
         require_free_path(out, replace=force and RELEASE)
-        if official:
-            require_official_form(original.rows)
         naming = [column.name for column in original.schema.with_role("identifier")]
         with choice.using(self._chosen):
             release, check = run_interruptibly(

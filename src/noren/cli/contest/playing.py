@@ -73,12 +73,16 @@ def submit(
 
 @contextlib.contextmanager
 def submission_file(release: Path) -> Iterator[Path]:
-    """Yield the file to submit: of a release folder, its rows in the original's order, then those inserted."""
+    """Yield the file to submit: of a release folder, its rows in the original's order, then those inserted.
+
+    The public part of a release stands for its folder.
+    """
+    if release.name == "public.parquet" and (release.parent / "statement.json").is_file():
+        release = release.parent
     if not release.is_dir():
         yield release
         return
-    from noren.contest.judging.submissions import submission_of
-    from noren.data.release import Release
+    from noren.data.release import Release, submission_of
 
     whole = Release.load(release)
     if not whole.has_secret:

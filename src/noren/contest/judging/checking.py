@@ -22,11 +22,12 @@ import numpy as np
 import polars as pl
 
 from noren.contest.judging.prepared import LARGEST, Prepared, original_of, prepare
-from noren.contest.judging.submissions import DELETED, SUPPRESSED, pair_findings, read_texts, row_numbers
+from noren.contest.judging.submissions import pair_findings, read_texts, row_numbers
 from noren.contest.rulebook import Rulebook
 from noren.data import checks
 from noren.data.checks.pwscup2018 import one_to_one
 from noren.data.checks.report import Finding, Report, broken_rows, gather, read_lines
+from noren.data.contest_files import DELETED, SUPPRESSED
 from noren.data.formats.parse import column_rules, read_text, unreadable
 from noren.data.formats.source import Source, limit_decoded_size
 from noren.data.frames import History, Records
@@ -55,7 +56,7 @@ def checked_release(
     """Check a release and return it, ready to be judged, where it is valid."""
     data = original_of(rulebook, original, master)  # an error in the original is not the team's
     try:
-        _reject_other_files(submitted)
+        _reject_other_files(submitted, parquet=data.schema.official is None)
         if data.schema.official in checks.CHECKERS:
             report = checks.check_release(str(data.schema.official), original, submitted, limit=limit)
         else:
@@ -103,8 +104,8 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
         return failed_report(error)
 
 
-def _reject_other_files(file: Path) -> None:
-    if Source.open(file).kind != "text":  # line checks of a workbook would not help
+def _reject_other_files(file: Path, *, parquet: bool = False) -> None:
+    if Source.open(file).kind not in ("text", "parquet" if parquet else "text"):  # line checks would not help
         raise FormatError(say("no_text"))
     limit_decoded_size(file, LARGEST)
 

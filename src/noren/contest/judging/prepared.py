@@ -39,11 +39,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.api import attack as run
-from noren.contest.judging.submissions import SUPPRESSED, read_texts, row_numbers, spelled_as_original, text_file
+from noren.contest.judging.submissions import read_texts, row_numbers
 from noren.contest.receipts import permutation
 from noren.contest.rulebook import Rulebook
 from noren.data.checks.report import read_sheet
-from noren.data.contest_files import write_guess, write_lines
+from noren.data.contest_files import SUPPRESSED, spelled_as_original, text_file, write_guess, write_lines
 from noren.data.formats.render import Spelling
 from noren.data.formats.source import limit_decoded_size
 from noren.data.frames import History, Records, Table

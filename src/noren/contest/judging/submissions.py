@@ -17,24 +17,22 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
+import polars.selectors as cs
 
 from noren.data.checks.pwscup2017 import GUESS_COLUMNS, NAME
 from noren.data.checks.report import Finding, Sheet, SheetRule, read_lines, read_sheet
-from noren.data.formats.render import cell_text, file_text, lines_of
+from noren.data.contest_files import DELETED, SUPPRESSED
+from noren.data.formats.parquet import parquet_blocks, parquet_names
 from noren.data.formats.source import Source
 from noren.data.formats.text_files import arrangement, column_names, text_blocks
-from noren.data.formats.text_layout import neutral_cells
-from noren.data.frames import History, Records
-from noren.data.release import Release
+from noren.data.frames import Records
+from noren.data.release import schema_in
 from noren.data.schema import Kind, Role, Schema, TextLayout
-from noren.errors import FileError, SchemaError, listing
+from noren.errors import FileError, FormatError, SchemaError, listing
 from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
-SUPPRESSED: Final = "*"
-DELETED: Final = "DEL"
-"""The customer cell of a deleted row in the formats of 2016 and 2017."""
 _LAYOUT: Final = TextLayout(delimiter=",", header=True, encoding="utf-8")
 
 
@@ -45,19 +43,15 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
     """
     official = schema.official is not None
     source = Source.open(path)
+    if source.kind == "parquet" and not official:
+        return _parquet_texts(path, schema), 1
     form = source.text_form(schema.text if official else _LAYOUT, schema.names, quoting=not official)
     if official:
         arrangement(source, form, schema)
         names = list(schema.names)
     else:
         names = column_names(form)
-        needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
-        for name in needed:
-            if name not in names:
-                raise SchemaError(say("no_column", name=name, names=listing(needed)))
-        for name in names:
-            if name not in schema.names:
-                raise SchemaError(say("unknown_column"), column=name)
+        _require_columns(names, schema)
     blocks = [block for _row, block in text_blocks(source, form)]
     if not blocks:
         raise FileError(_("the file holds no rows; give a file with at least one row"), file=path)
@@ -66,46 +60,31 @@ def read_texts(path: Path, schema: Schema) -> tuple[pl.DataFrame, int]:
     return cells.select(wanted), 1 + form.skipped_lines + form.header
 
 
-def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
-    """Return cells as a file for submission or publication: without header in an official format, else CSV."""
-    if schema.official is None:
-        return neutral_cells(texts).write_csv().encode()
-    return "".join(f"{line}\n" for line in lines_of(texts)).encode()
+def _parquet_texts(path: Path, schema: Schema) -> pl.DataFrame:
+    """Return the cells of a Parquet file as a CSV would spell them; null is suppressed."""
+    if schema_in(path) is not None:
+        raise FormatError(say("public_part"))
+    _require_columns(parquet_names(path), schema)
+    if not (blocks := list(parquet_blocks(path))):
+        raise FileError(_("the file holds no rows; give a file with at least one row"), file=path)
+    cells = pl.concat(blocks).with_columns(cs.float().fill_nan(None))
+    for column in cells:
+        if column.dtype.is_nested():
+            raise FormatError(say("nested"), column=column.name)
+    # whole numbers with gaps are stored as floats
+    whole = [c.name for c in cells if c.dtype.is_float() and (c.is_null() | (c.round() == c) & c.is_finite()).all()]
+    texts = cells.with_columns(pl.col(whole).cast(pl.Int64)).cast(pl.String).fill_null(SUPPRESSED)
+    return texts.select(name for name in schema.names if name in cells.columns)
 
 
-def submission_of(release: Release) -> bytes:
-    """Return a release as a file for submission: all rows in the original's order, then inserted rows.
-
-    A pseudonym that is a customer's name would be rejected, except in the format of 2018; then all get a prefix. Their
-    names have no other effect, because targets are renamed at random.
-    """
-    every = [release.aligned()]
-    inserted = release.secret.origin.is_null().arg_true()
-    if len(inserted):
-        every.append(release.public.take(inserted))
-    schema = release.public.schema
-    if schema.official in ("pwscup2016", "pwscup2017"):
-        customer = pl.col(schema.role(Role.CUSTOMER).name)
-        texts = pl.concat(rows.texts("") for rows in every).with_columns(customer.replace("", DELETED))
-    else:
-        texts = pl.concat(spelled_as_original(rows, SUPPRESSED) for rows in every)
-    if isinstance(release.public, History) and schema.official != "pwscup2018":
-        name, pseudonyms = schema.role(Role.CUSTOMER).name, release.secret.pseudonyms.cast(pl.String)
-        customers, names, letters = pseudonyms["customer"].unique().implode(), pseudonyms["pseudonym"].unique(), ""
-        while (letters + names).is_in(customers).any():
-            letters += "p"
-        marked = texts[name].is_in([DELETED, SUPPRESSED])
-        texts = texts.with_columns(pl.when(marked).then(pl.col(name)).otherwise(pl.lit(letters) + pl.col(name)))
-    return text_file(texts, schema)
-
-
-def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
-    """Return cells in the spelling of the original's file."""
-    if rows.schema.official is not None:
-        return rows.texts(suppressed)
-    dtypes = rows.frame.schema
-    cells = (cell_text(pl.col(c.name), c, dtypes[c.name], file_text).alias(c.name) for c in rows.schema.columns)
-    return rows.frame.select(cells).fill_null(suppressed)
+def _require_columns(names: list[str], schema: Schema) -> None:
+    needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
+    for name in needed:
+        if name not in names:
+            raise SchemaError(say("no_column", name=name, names=listing(needed)))
+    for name in names:
+        if name not in schema.names:
+            raise SchemaError(say("unknown_column"), column=name)
 
 
 def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Series) -> Iterator[Finding]:
