@@ -16,6 +16,7 @@ import noren
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release, Secret
+from noren.data.schema import Column
 from noren.errors import FileError, ParameterError
 from noren.i18n import LANGUAGES, use_language
 from noren.judgement.sentences import verdict_label
@@ -92,7 +93,7 @@ def test_what_japan_s_law_asks_a_maker_to_publish(case: Callable[..., Case]) -> 
     )
     assert "法第45条" in said(recipient)
     assert named(pack, "5-register").basis == "法第43条第2項、規則第35条第1号から第3号まで"
-    assert "対応表（仮名 12 件）" in said(named(pack, "5-register"))
+    assert "対応表（公開部分の仮名：12）" in said(named(pack, "5-register"))
 
 
 def test_categories_say_no_more_than_the_columns(case: Callable[..., Case]) -> None:
@@ -105,6 +106,47 @@ def test_categories_say_no_more_than_the_columns(case: Callable[..., Case]) -> N
         "price (price)",
         "quantity (quantity)",
     ]
+
+
+def test_a_column_is_contained_empty_or_deleted_and_never_two_of_them(shop: History) -> None:
+    """A receipt number that the method empties is no longer "in the release" in one item and "deleted" in the next."""
+    receipts = shop.frame.with_columns(receipt=pl.int_range(pl.len()).cast(pl.String), staff=pl.lit("ann"))
+    columns = [*shop.schema.columns, Column(name="receipt", role="invoice"), Column(name="staff", role="identifier")]
+    schema = shop.schema.model_copy(update={"name": "shop", "columns": tuple(columns)})
+    history = History(receipts, schema)
+    about = case_of(noren.protect(history, "generalize-by-count", k=5, seed=1), history)
+    assert [column.name for column in about.public.emptied] == ["receipt"]
+    assert [column.name for column in about.public.dropped or ()] == ["staff"]
+    assert about.public.rows == len(about.release.public)
+    pack = papers(about, language="en")
+    making = said(named(pack, "1-making"))
+    assert "receipt (invoice)" not in making
+    assert "every cell of them is empty, so they contain no information: receipt." in making
+    assert "staff" not in making
+    rows = next(b for b in named(pack, "3-standard").sections[0].blocks if isinstance(b, DocumentTable)).rows
+    first, second, third, fourth, fifth = ([plain(cell) for cell in row] for row in rows)
+    empty = "receipt: every cell is empty: the column says nothing"
+    deleted = "staff: deleted: the release has no such column"
+    assert deleted in first[3]
+    assert deleted in second[3]
+    assert empty in third[3]
+    assert empty in fourth[3]
+    assert "is released" not in third[3]
+    assert fifth[1] == "customer, date, item, price, quantity"
+    notice = said(named(pack, "4-recipient"))
+    empty_cells = sum(column.suppressed for column in about.public.columns)
+    assert empty_cells >= about.public.rows
+    counts = f"{about.public.rows} rows, 5 columns with values, 1 columns without any; {empty_cells} empty cells"
+    assert f"Public part: {counts}; pseudonyms: 12." in notice
+
+
+def test_pseudonyms_in_place_of_an_identifier_are_not_called_identifying(adult) -> None:
+    table, _release = adult
+    about = case_of(noren.protect(table, "mondrian", k=5, identifiers="pseudonyms", seed=1), table)
+    pack = papers(about, language="en")
+    assert about.public.pseudonyms == 40
+    assert "name (pseudonym)" in said(named(pack, "1-making"))
+    assert "name: replaced by pseudonyms drawn at random" in said(named(pack, "3-standard"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -140,7 +182,18 @@ def test_an_impact_assessment_answers_three_questions_and_says_what_was_not_meas
     assert [title[:13] for title in titles[1:4]] == ["1. Singling o", "2. Linkabilit", "3. Inference:"]
     assert "Not measured: what is inferred of people" in said(annex)
     assert "linked by design" in said(annex)
-    assert "known purchases single out" in said(annex)
+    texts = [plain(text) for text in annex.texts()]
+    assert [text[:36] for text in texts if "known purchases" in text] == [
+        "In the original, before it was proce",
+        "In the release 4 known purchases lea",
+    ]
+
+
+def test_the_original_s_unicity_is_told_where_the_release_s_cannot_be_measured(case: Callable[..., Case]) -> None:
+    annex = said(named(papers(case("monthly-pseudonyms"), "gdpr", "en"), "1-dpia"))
+    assert "In the original, before it was processed: 4 known purchases single out" in annex
+    assert "Not measured: how many people a few known purchases single out in the release, where" in annex
+    assert "the original is needed, with more than one customer" not in annex
 
 
 def test_without_the_original_nothing_is_said_to_be_measured(case: Callable[..., Case]) -> None:
@@ -280,7 +333,7 @@ def test_a_table(adult) -> None:
     about = case_of(release, table, rule="partner")
     pack = papers(about, language="en")
     text = said(named(pack, "3-standard"))
-    assert [column.name for column in about.deleted or ()] == ["name"]
+    assert [column.name for column in about.public.dropped or ()] == ["name"]
     assert "name | " not in text
     assert "name: deleted: the release has no such column" in text
     annex = said(papers(about, "gdpr", "en").documents[0])

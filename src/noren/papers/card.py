@@ -17,19 +17,18 @@ from noren.data.formats.source import require_readable
 from noren.data.frames import Records, Table
 from noren.data.public_part import kept_columns, published_statement
 from noren.data.release import Release
-from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, FileError, ParameterError
 from noren.i18n import LANGUAGES, _, use_language
 from noren.judgement.judging import deciding_measures, judge
-from noren.judgement.numbers import count, number
+from noren.judgement.numbers import number
 from noren.judgement.outcome import Outcome
 from noren.judgement.rule import Rule, get_rule
 from noren.judgement.sentences import public_sentence, rule_sentence, verdict_label
 from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.measures import measures
 from noren.methods import methods
-from noren.papers.case import case_in_ledger, case_of, column_text, released_columns, treatment
+from noren.papers.case import case_in_ledger, case_of, column_text, described, treatment
 from noren.papers.document import Block, Code, Document, DocumentTable
 from noren.papers.parts import steps
 from noren.papers.wording import Wording
@@ -73,9 +72,9 @@ def data_card(
 ) -> Document:
     """Return the card of a public part, in the active language; ``published_scores`` are added to it."""
     wording = Wording()
-    columns = released_columns(public)
-    rows, width = count(len(public)), count(len(public.schema.columns))
-    what: list[Block] = [wording.text("card.what", rows=rows, columns=width), steps(statement, wording)]
+    about_public = described(public, statement)
+    columns = about_public.columns
+    what: list[Block] = [wording.text("card.what", counts=about_public.counts(wording)), steps(statement, wording)]
     if statement.promise:
         what.append(wording.text("card.promise", promise=_(statement.promise)))
     # cells say what is so where every step only makes rows alike by widening cells, or replaces names
@@ -95,11 +94,11 @@ def data_card(
             column_text(c.name),
             wording.word(f"common.role_{c.role}"),
             treatment(c, wording),
-            wording.word(f"card.form_{c.form}", type=str(c.type)),
+            wording.word(f"card.form_{c.form if c.has_values else 'empty'}", type=str(c.type)),
         )
         for c in columns
     ]
-    people = [column_text(c.name) for c in columns if c.role == Role.CUSTOMER]
+    people = [column_text(c.name) for c in about_public.contained if c.is_pseudonym]
     about: list[Block] = [
         DocumentTable.of(heads, cells),
         *(wording.text("card.pseudonym", column=name) for name in people),
@@ -116,7 +115,9 @@ def data_card(
     if scores:
         analyses.append(DocumentTable.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
     # how to read the first column of ranges and the first of sets
-    first = [(form, c.name) for form in ("range", "set") for c in [c for c in columns if c.form == form][:1]]
+    first = [
+        (form, c.name) for form in ("range", "set") for c in [c for c in about_public.contained if c.form == form][:1]
+    ]
     use: list[Block] = [wording.text("card.use_intro" if first else "card.use_plain"), wording.text("card.loader")]
     for language, lines in table_of(__name__).items():
         examples = [lines[f"{form}s"].replace("NAME", _NAMED[language](name)) for form, name in first]

@@ -13,11 +13,12 @@ from noren.data.cells import is_interval, is_set, kind
 from noren.data.frames import Records
 from noren.data.release import Release
 from noren.data.schema import Column, Role, ValueType
+from noren.data.statement import Statement
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.inference.study import inferred_from
 from noren.judgement.judging import deciding_measures, judge
-from noren.judgement.numbers import number, percent
+from noren.judgement.numbers import count, number, percent
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.page_text import printable
 from noren.judgement.rule import Rule
@@ -38,20 +39,18 @@ class Case:
     ----------
     verdict
         How safe the release is, by one rule.
-    columns
-        What became of each column that is released.
-    deleted
-        Columns of the original that are not released; None where the original is not at hand.
+    public
+        The public part, counted: every paper speaks of it by this description alone.
     unicity
-        How many people a few known purchases single out, as plain data; None where nobody asked.
+        How many people a few known purchases single out, in the original and in the release, as plain data; None where
+        nobody asked.
     period
         Of a release in a ledger, its period: the verdict is then about everything released until then.
     """
 
     release: Release
     verdict: Verdict
-    columns: tuple[ReleasedColumn, ...]
-    deleted: tuple[Column, ...] | None = None
+    public: PublicDescription
     unicity: Mapping[str, Any] | None = None
     period: str = ""
 
@@ -95,14 +94,9 @@ def case_of(
 
 def judged_case(release: Release, verdict: Verdict, original: Records | None = None) -> Case:
     """Return a release on which there is a verdict already."""
-    names = {column.name for column in release.public.schema.columns}
-    return Case(
-        release,
-        verdict,
-        released_columns(release.public),
-        None if original is None else tuple(c for c in original.schema.columns if c.name not in names),
-        None if original is None else unicity_facts(original, release),
-    )
+    # of a release whose pseudonyms change no curve can be drawn; that of the original is known all the same
+    unicity = None if original is None else unicity_facts(original, release) or unicity_facts(original)
+    return Case(release, verdict, described(release.public, release.statement, original), unicity)
 
 
 def case_in_ledger(folder: Path, rule: Rule | str | None = None) -> Case | None:
@@ -122,7 +116,7 @@ def case_in_ledger(folder: Path, rule: Rule | str | None = None) -> Case | None:
     return replace(judged_case(Release.load(folder), by), period=period)
 
 
-# --- what the public part says of each column -------------------------------------------------------------------------
+# --- what the public part says -------------------------------------------------------------------------
 
 _SECONDS_A_DAY = 86_400
 
@@ -134,7 +128,9 @@ class ReleasedColumn:
     Attributes
     ----------
     exact, interval, set, suppressed
-        How many cells are of each kind.
+        How many cells are of each kind; a suppressed one is empty.
+    is_pseudonym
+        Whether its values stand for people.
     extent
         The median width of its ranges (days, minutes or units), or the median number of values in its sets, of cells
         that are one.
@@ -150,12 +146,62 @@ class ReleasedColumn:
     interval: int
     set: int
     suppressed: int
+    is_pseudonym: bool
     extent: float | None = None
 
+    @property
+    def has_values(self) -> bool:
+        """Whether any cell says something."""
+        return bool(self.exact or self.interval or self.set)
 
-def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
-    """Return what became of each column of a public part."""
+
+@dataclass(frozen=True)
+class PublicDescription:
+    """A public part, counted once on its rows.
+
+    Attributes
+    ----------
+    pseudonyms
+        How many different pseudonyms stand in it; None where no column holds any.
+    columns
+        What became of each column of the file, also of those in which every cell is empty.
+    dropped
+        Columns of the original that the file does not have; None where the original is not at hand.
+    """
+
+    rows: int
+    pseudonyms: int | None
+    columns: tuple[ReleasedColumn, ...]
+    dropped: tuple[Column, ...] | None = None
+
+    @property
+    def contained(self) -> tuple[ReleasedColumn, ...]:
+        """The columns that say something: what the public part contains."""
+        return tuple(column for column in self.columns if column.has_values)
+
+    @property
+    def emptied(self) -> tuple[ReleasedColumn, ...]:
+        """The columns in which every cell is empty."""
+        return tuple(column for column in self.columns if not column.has_values)
+
+    def counts(self, wording: Wording) -> str:
+        """Return how much there is, in words."""
+        return wording.word(
+            "common.public_counts",
+            rows=count(self.rows),
+            columns=count(len(self.contained)),
+            emptied=count(len(self.emptied)),
+            cells=count(sum(column.suppressed for column in self.columns)),
+            pseudonyms=wording.word("common.none") if self.pseudonyms is None else count(self.pseudonyms),
+        )
+
+
+def described(public: Records, statement: Statement, original: Records | None = None) -> PublicDescription:
+    """Count a public part; the original tells which columns are not in it."""
     columns = []
+    naming = {Role.CUSTOMER}  # methods for tables drop identifiers, or put pseudonyms there
+    if any(step.parameters.get("identifiers") == "pseudonyms" for step in statement.steps):
+        naming.add(Role.IDENTIFIER)
     for column in public.schema.columns:
         cells = public.frame[column.name]
         counts = dict(kind(cells).cast(pl.String).value_counts().iter_rows())
@@ -179,10 +225,15 @@ def released_columns(public: Records) -> tuple[ReleasedColumn, ...]:
                 type=column.type,
                 form=form,
                 **{name: int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")},
+                is_pseudonym=column.role in naming,
                 extent=float(median) if isinstance(median, int | float) else None,
             )
         )
-    return tuple(columns)
+    names = [public.frame[column.name].cast(pl.String) for column in columns if column.is_pseudonym]
+    pseudonyms = pl.concat(names).drop_nulls().n_unique() if names else None
+    known = () if original is None else original.schema.columns
+    dropped = tuple(column for column in known if column.name not in public.schema.names)
+    return PublicDescription(len(public), pseudonyms, tuple(columns), None if original is None else dropped)
 
 
 def column_text(name: str) -> str:
@@ -192,20 +243,20 @@ def column_text(name: str) -> str:
 
 def treatment(column: ReleasedColumn, wording: Wording) -> str:
     """Return in words what the cells of a column say."""
-    if column.role == Role.CUSTOMER:
-        return wording.word("common.done_pseudonym")
     counts = {name: getattr(column, name) for name in ("interval", "set", "suppressed", "exact")}
     cells = sum(counts.values())
-    if not cells:
-        return wording.word("common.done_nothing")
+    if not column.has_values:
+        return wording.word("common.done_emptied" if cells else "common.done_nothing")
+    if column.is_pseudonym:
+        return wording.word("common.done_pseudonym")
     size = width = number(column.extent or 0)
     if column.type in (ValueType.DATE, ValueType.DATETIME):
         width = wording.word("common.days", days=width)
     elif column.type == ValueType.TIME:
         width = wording.word("common.minutes", minutes=width)
     texts = [
-        wording.word(f"common.done_{name}", share=percent(count / cells), width=width, size=size)
-        for name, count in counts.items()
-        if count
+        wording.word(f"common.done_{name}", count=count(some), share=percent(some / cells), width=width, size=size)
+        for name, some in counts.items()
+        if some
     ]
     return ("、" if wording.language == "ja" else "; ").join(texts)

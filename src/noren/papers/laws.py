@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from noren.data.schema import Kind, Role
+from noren.data.schema import Column, Kind, Role
 from noren.inference.unicity import UnicityStep, changes_pseudonyms
 from noren.judgement.numbers import count
 from noren.judgement.sentences import disclosure_sentences, guessed_sentences, inferred_sentences, left_in_release
-from noren.papers.case import Case, column_text, is_pseudonymised_only, treatment
+from noren.papers.case import Case, ReleasedColumn, column_text, is_pseudonymised_only, treatment
 from noren.papers.document import Block, Document, DocumentTable
 from noren.papers.parts import (
     categories,
@@ -34,12 +34,12 @@ from noren.reports.unicity import singled_out_caption
 def anonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for anonymously processed information."""
     section, text = wording.section, wording.text
-    what, rows, columns = categories(case, wording), count(len(case.release.public)), count(len(case.columns))
+    what = categories(case, wording)
     duties = wording.points(f"appi.recipient_duty_{article}" for article in (44, 45, 46))
-    file = text("appi.recipient_file", rows=rows, columns=columns)
-    making = section("appi.categories_title", text("appi.making_text"), what, text("appi.making_more"))
+    file = text("appi.recipient_file", counts=case.public.counts(wording))
+    making = section("appi.categories_title", text("appi.making_text"), *what, text("appi.making_more"))
     providing = [
-        section("appi.categories_title", text("appi.providing_text"), what),
+        section("appi.categories_title", text("appi.providing_text"), *what),
         section("appi.provision_title", text("appi.provision_text")),
     ]
     items = enumerate(_items(case, wording), start=1)
@@ -52,7 +52,7 @@ def anonymised(case: Case, wording: Wording) -> list[Document]:
         section("common.evidence_title", *evidence_blocks(case, wording), text("appi.self_matching")),
     ]
     recipient = [
-        section("appi.recipient_what", text("appi.recipient_text"), file, what),
+        section("appi.recipient_what", text("appi.recipient_text"), file, *what),
         section("appi.recipient_duties", duties),
     ]
     written = [
@@ -91,38 +91,42 @@ def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
     They are descriptions that identify (names, identifiers, free texts), individual identification codes (that nobody
     looks for them in values), codes that link, what is rare, and the nature of the data base.
     """
-    none, deleted = wording.word("common.none"), case.deleted or ()
-    text = {name: column_text(name) for name in (*(c.name for c in case.columns), *(c.name for c in deleted))}
-    done = {c.name: f"{text[c.name]}: {treatment(c, wording)}" for c in case.columns}
-    done |= {c.name: f"{text[c.name]}: {wording.word('common.done_deleted')}" for c in deleted}
+    none, public = wording.word("common.none"), case.public
+    columns, dropped = public.columns, public.dropped or ()
+    every: list[ReleasedColumn | Column] = [*columns, *dropped]
+    text = {column.name: column_text(column.name) for column in every}
+    done = {c.name: f"{text[c.name]}: {treatment(c, wording)}" for c in columns}
+    done |= {c.name: f"{text[c.name]}: {wording.word('common.done_deleted')}" for c in dropped}
     naming = (Role.CUSTOMER, Role.IDENTIFIER, Role.OTHER, Role.DESCRIPTION)
-    own = [c.name for c in case.columns if c.role in naming] + [c.name for c in deleted if c.role in naming]
-    removed = [text[c.name] for c in case.columns if c.role == Role.IDENTIFIER]
-    gone = [text[c.name] for c in deleted if c.role == Role.IDENTIFIER]
-    linking = [c for c in case.columns if c.role in (Role.CUSTOMER, Role.INVOICE)]
+    own = [c.name for c in every if c.role in naming]
+    identifiers = [c.name for c in every if c.role == Role.IDENTIFIER]
+    released = sum(c.role == Role.IDENTIFIER for c in public.contained)
+    linking = [c for c in columns if c.role in (Role.CUSTOMER, Role.INVOICE)]
     linked = [
-        done[c.name] if c.role == Role.CUSTOMER else wording.word("appi.item_3_invoice", column=text[c.name])
+        wording.word("appi.item_3_invoice", column=text[c.name])
+        if c.role == Role.INVOICE and c.has_values
+        else done[c.name]
         for c in linking
     ]
     codes = "; ".join(linked) or wording.word("appi.item_3_no_code")
-    rare = [done[c.name] for c in case.columns if c.interval or c.set or c.suppressed] + rows_text(case, wording)
+    rare = [done[c.name] for c in columns if c.interval or c.set or c.suppressed] + rows_text(case, wording)
     alike = [smallest_class(case, wording)]
     alike += [
         wording.word("appi.item_4_evidence_attack", named=count(evidence.named), right=count(evidence.right))
         for evidence in case.verdict.evidence
         if evidence.attack == "unique-rows"
     ]
-    measured = ", ".join(text[c.name] for c in case.columns if c.role != Role.CUSTOMER)
+    measured = ", ".join(text[c.name] for c in columns if c.role != Role.CUSTOMER)
     methods_text = "\n".join(str(part) for item in steps(case.release.statement, wording).items for part in item)
     return [
         (
             ", ".join(text[name] for name in own),
             "; ".join(done[name] for name in own) or none,
-            wording.word("appi.item_1_evidence", count=count(len(removed))),
+            wording.word("appi.item_1_evidence", count=count(released)),
         ),
         (
-            ", ".join(removed),
-            wording.word("appi.item_2_done", columns=", ".join(gone) or none),
+            ", ".join(text[name] for name in identifiers),
+            wording.word("appi.item_2_done", columns="; ".join(done[name] for name in identifiers) or none),
             wording.word("appi.item_2_evidence"),
         ),
         (
@@ -131,7 +135,7 @@ def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
             wording.word("appi.item_3_evidence"),
         ),
         (measured, "; ".join(rare) or none, "\n".join(alike)),
-        (", ".join(text[c.name] for c in case.columns), methods_text, case.verdict.sentence),
+        (", ".join(text[c.name] for c in public.contained), methods_text, case.verdict.sentence),
     ]
 
 
@@ -176,8 +180,9 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
     """Return the annex: what was done, three questions with measured answers, what was not measured."""
     section, text, facts = wording.section, wording.text, case.verdict.facts
     table = facts.table
-    rows, people = count(len(case.release.public)), count(facts.people) if facts.people else "–"
-    processing: list[Block] = [text("gdpr.processing_text"), text("gdpr.processing_data", rows=rows, people=people)]
+    people = count(facts.people) if facts.people else "–"
+    about = text("gdpr.processing_data", counts=case.public.counts(wording), people=people)
+    processing: list[Block] = [text("gdpr.processing_text"), about]
     if is_pseudonymised_only(case.release):
         processing.append(text("gdpr.pseudonymous"))
 
@@ -185,9 +190,10 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
     if case.unicity is None:
         singling.append(text("gdpr.no_unicity"))
     else:
+        singling.append(text("gdpr.unicity_original", finding=singled_out_caption(case.unicity)))
         known = [UnicityStep(**step) for step in case.unicity["release"] or ()]
         steps_to_show = [step for step in known if step.known <= 4][-1:]
-        singling += [(singled_out_caption(case.unicity),), *((left_in_release(step),) for step in steps_to_show)]
+        singling += [(left_in_release(step),) for step in steps_to_show] or [text("gdpr.no_unicity_release")]
 
     within = "gdpr.within_periods" if changes_pseudonyms(case.release) else "gdpr.within"
     linking: list[Block] = [text("gdpr.within_table" if facts.kind == Kind.TABLE else within)]

@@ -43,22 +43,29 @@ def document(name: str, key: str, audience: str, sections: Sequence[Section], ca
 # --- columns and steps -----------------------------------------------------------------------------------------------
 
 
-def categories(case: Case, wording: Wording) -> Block:
-    """Return the categories of information about individuals: names of columns and what they are for, and no more."""
+def categories(case: Case, wording: Wording) -> list[Block]:
+    """Return the categories of information about individuals: names of columns and what they are for, and no more.
+
+    A column in which every cell is empty contains nothing; it is named apart, for it is in the file.
+    """
     items: list[Text] = []
-    for column in case.columns:
+    for column in case.public.contained:
         if column.role == Role.CUSTOMER:
             items.append(wording.text("appi.category_customer"))
         else:
-            role = wording.word(f"common.role_{column.role}")
+            role = wording.word("appi.pseudonym" if column.is_pseudonym else f"common.role_{column.role}")
             items.append(wording.text("appi.category", column=column_text(column.name), role=role))
-    return Points(tuple(items)) if items else wording.text("appi.no_category")
+    blocks: list[Block] = [Points(tuple(items)) if items else wording.text("appi.no_category")]
+    if case.public.emptied:
+        names = ", ".join(column_text(column.name) for column in case.public.emptied)
+        blocks.append(wording.text("appi.emptied", columns=names))
+    return blocks
 
 
 def columns_grid(case: Case, wording: Wording) -> DocumentTable:
     """Return each column, what it is for and what was done to it; deleted ones too, where they are known."""
-    done = [(c.name, c.role, treatment(c, wording)) for c in case.columns]
-    done += [(c.name, c.role, wording.word("common.done_deleted")) for c in case.deleted or ()]
+    done = [(c.name, c.role, treatment(c, wording)) for c in case.public.columns]
+    done += [(c.name, c.role, wording.word("common.done_deleted")) for c in case.public.dropped or ()]
     rows = [(column_text(name), wording.word(f"common.role_{role}"), what) for name, role, what in done]
     return DocumentTable.of(wording.words("common.", "column", "role", "done"), rows)
 
@@ -110,7 +117,7 @@ def smallest_class(case: Case, wording: Wording) -> str:
 
 def why_untried(case: Case, wording: Wording) -> str:
     """Return why no attack was judged."""
-    if case.deleted is None:
+    if case.public.dropped is None:
         return wording.word("common.why_no_original")
     return wording.word("common.nobody_tried" if case.release.has_secret else "common.why_no_secret")
 
@@ -138,9 +145,9 @@ def evidence_grid(evidence: Sequence[AttackEvidence], wording: Wording) -> Docum
 
 def register(law: str, case: Case, wording: Wording) -> list[Section]:
     """Return the register of what could undo the processing: what there is, who holds it, where, until when."""
-    secret = case.release.secret
     here = wording.word("appi.register_here" if case.release.has_secret else "appi.register_not_here")
-    pseudonyms = count(secret.pseudonyms["pseudonym"].n_unique()) if case.release.has_secret else "–"
+    known = case.public.pseudonyms
+    pseudonyms = wording.word("common.none") if known is None else count(known)
     rows = [
         (wording.word(f"appi.register_{what}", count=pseudonyms), wording.word(f"appi.register_what_{what}"), here)
         for what in ("pseudonyms", "origin", "run")
