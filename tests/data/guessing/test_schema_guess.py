@@ -283,3 +283,18 @@ def test_columns_without_a_name_of_their_own_are_given_one(tmp_path: Path) -> No
         "column 3 ('age') is now named age_2",
     )
     assert read(tmp_path / "file.csv").data.frame.row(1) == ("y", 3, 4)
+
+
+@pytest.mark.parametrize("kind", ["table", "history"])
+def test_codes_of_places_and_of_what_people_are_like_are_no_quantities(kind: str) -> None:
+    codes = ["ZIP", "GENDER", "home_state_id", "Marital_Status", "郵便番号", "都道府県コード"]
+    numbers = ["age", "sex_ratio", "num_children", "state_income", "region_population"]
+    rows = pl.DataFrame(
+        {"customer": [1, 2, 1, 3], "product": list("abab")} | {name: [1, 2, 1, 0] for name in codes + numbers}
+    )
+    scales = {str(column.name): str(column.scale) for column in guess_columns(rows, kind=kind).schema.columns}
+    assert {name: scales[name] for name in codes + numbers} == dict.fromkeys(codes, "nominal") | dict.fromkeys(
+        numbers, "ratio"
+    )
+    states = pl.DataFrame({"state": range(500), "postcode": range(10_000, 10_500)})
+    assert [str(column.scale) for column in guess_columns(states, kind="table").schema.columns] == ["ratio", "nominal"]

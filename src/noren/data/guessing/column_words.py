@@ -62,6 +62,12 @@ _FIRST_HALVES = "|".join(_LATIN[word] for word in (Hint.BUYER, Hint.PERSON, Hint
 _COMPOUND = re.compile(f"_({_FIRST_HALVES}|unit|total|net|gross|gesamt|einzel)({_SECOND_HALVES}|{_NUMBER})(?=_)_")
 """Two words written together: Bestelldatum, orderdate, customername."""
 
+_CODES = {
+    kind: re.compile(f"(?<![a-z])(?:{_choice(words)})(?:_?(?:{_NUMBER}|{_CJK[Hint.NUMBER]}))?_$".casefold())
+    for kind, words in _WORDS["codes"].items()
+}
+_FEW_CODES = 100
+
 
 @functools.cache
 def _pattern(word: Hint) -> re.Pattern[str]:
@@ -136,3 +142,13 @@ def is_bare_id(name: str) -> bool:
     (True, False)
     """
     return re.fullmatch(r"_(?:row_)?(?:id|ids|uid|uuid|guid|pid|identifier)_", spelled(name)) is not None
+
+
+def is_code(name: str, distinct: int) -> bool:
+    """Tell whether whole numbers of so many different values are codes by their name: no sum of them means anything.
+
+    >>> is_code("ZIP", 9_000), is_code("home_state_id", 50), is_code("state", 9_000), is_code("sex_ratio", 2)
+    (True, True, False, False)
+    """
+    kinds = ("postal", "few") if distinct <= _FEW_CODES else ("postal",)
+    return any(_CODES[kind].search(spelled(name)) for kind in kinds)

@@ -38,6 +38,7 @@ from noren.data.guessing.column_types import (
     understanding,
     width_of,
 )
+from noren.data.guessing.column_words import is_code
 from noren.data.guessing.kinds import decide
 from noren.data.guessing.roles import as_attributes, as_purchases
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
@@ -135,6 +136,13 @@ def guess_columns(
     head = pl.DataFrame([in_calendar(head[n]) for n in head.columns])
     questions: list[Question] = []
     columns = [guess_type(head[n], questions) for n in head.columns]
+    for i, column in enumerate(columns):
+        if (
+            column.type == ValueType.INTEGER
+            and column.number is None
+            and is_code(column.name, head[column.name].n_unique())
+        ):
+            columns[i] = column.model_copy(update={"type": ValueType.TEXT, "width": None})
     try:
         decision = decide(columns, head, kind=None if kind is None else Kind(kind), customer=customer)
     except SchemaError as error:
