@@ -12,6 +12,7 @@ from noren.errors import ParameterError
 from noren.studio.actions.projects import answer, set_schema
 from noren.studio.forms.columns import open_stops, problems_of, with_answer
 from noren.studio.forms.run_form import checked_methods
+from noren.studio.service import Studio
 from noren.studio.store import State
 from noren.web.errors import ConflictError
 
@@ -68,6 +69,39 @@ def test_who_says_that_the_guess_is_right_need_not_wait(quiet: Quiet) -> None:
     assert "You answered one question about this file" in text
     assert f'href="/projects/{project}/protect">Protect' in text
     order(quiet, project)
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        *((PEOPLE, value) for value in ("leave-out", "other", "identifier", "sensitive")),
+        *((SHOP, value) for value in ("leave-out", "other", "identifier")),
+    ],
+)
+def test_a_role_is_given_to_the_data_as_they_were_read(
+    quiet: Quiet, content: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = "city" if content == PEOPLE else "shelf"
+
+    def known(project: str) -> list[Any]:
+        place = quiet.studio.folders.project(project)
+        texts = [(place / name).read_bytes() for name in ("schema.toml", "profile.json", "data.parquet")]
+        ladders = [path.read_text() for path in sorted(place.glob("hierarchies*/**/*.csv"))]
+        facts = {name: fact for name, fact in quiet.studio.project(project).facts.items() if name != "replaced"}
+        return [texts, ladders, facts]
+
+    project, again = quiet.upload(content), quiet.upload(content)
+    assert answer(quiet.studio, project, "role", column, value) is None  # nothing is read
+    monkeypatch.setattr(Studio, "give_role", lambda *_arguments: False)
+    assert answer(quiet.studio, again, "role", column, value) is not None
+    assert known(project) == known(again)
+
+
+def test_a_column_of_purchases_is_read_again_for_another_role(quiet: Quiet) -> None:
+    project = quiet.upload(SHOP)
+    assert answer(quiet.studio, project, "role", "item", "other") is not None
+    assert answer(quiet.studio, project, "role", "shelf", "leave-out") is None
+    assert answer(quiet.studio, project, "role", "shelf", "other") is not None  # it was left out, the file has it
 
 
 def test_another_answer_reads_the_file_again_with_roles_guessed(quiet: Quiet) -> None:

@@ -29,8 +29,10 @@ from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.registry import Kind as Part
 from noren.registry import Registry
 from noren.studio.folders import Folders, keep_private, read_json
+from noren.studio.forms.columns import Answers
 from noren.studio.jobs import JobRunner
 from noren.studio.store import Job, Project, State, Store
+from noren.studio.work.reading import give_role
 from noren.studio.work.results import Result, judged, place_by, result_in
 from noren.web.errors import ConflictError, NotFoundError
 from noren.web.settings import ServerSettings
@@ -119,13 +121,29 @@ class Studio:
         """Have a project's data read: by a schema, by answers, or by a guess where nothing is ``told``."""
         for job in self.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING)):
             self.jobs.cancel(job.id)
-        for job in self.store.jobs(project.id, kind="run"):
-            if job.state.is_over and job.state != State.DONE:  # what it had made is of the data as they were
-                shutil.rmtree(self.job_folder(job), ignore_errors=True)
-        shutil.rmtree(self.folders.project(project.id) / "explore", ignore_errors=True)  # so is what sweeps had
+        self._forget_unfinished(project.id)
         names = {"sample": "sample", "dataset": "dataset", "file": "file_name"}
         order = {names[key]: value for key, value in project.source.items() if key in names}
         return self.submit(project.id, "read", project.name, order | dict(instructions or {}))
+
+    def give_role(self, project: Project, answers: Answers, column: str, value: str) -> bool:
+        """Give a column of the data as they were read another role; False where the file must be read again for it."""
+        last = self.last_read(project.id)
+        if not project.is_ready or not project.facts.get("guessed") or last is None or last.state != State.DONE:
+            return False
+        facts = give_role(self.folders.project(project.id), project.facts, answers, column, value)
+        if facts is None:
+            return False
+        self._forget_unfinished(project.id)
+        self.store.change_project(project.id, facts=facts)
+        return True
+
+    def _forget_unfinished(self, project: str) -> None:
+        """Remove what runs without a result and sweeps had made of the data as they were."""
+        for job in self.store.jobs(project, kind="run"):
+            if job.state.is_over and job.state != State.DONE:
+                shutil.rmtree(self.job_folder(job), ignore_errors=True)
+        shutil.rmtree(self.folders.project(project) / "explore", ignore_errors=True)
 
     def profile(self, project: str) -> dict[str, Any]:
         """Return the profile of a project's data."""

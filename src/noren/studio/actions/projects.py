@@ -231,7 +231,7 @@ def _requested_schema(toml: str | None, content: Mapping[str, Any] | None, prese
 
 
 def answer(studio: Studio, project: str, about: str, column: str | None, value: str) -> Job | None:
-    """Keep an answer to a question about the file, and read it again by the answer where that changes anything.
+    """Keep an answer to a question about the file; read it again where values or people would be others.
 
     ``about`` and ``value`` are those of a :class:`~noren.data.guessing.Question`; besides, anybody may
     say what rows are (``kind``), and of any column its role.
@@ -257,6 +257,8 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
         studio.store.change_project(project, facts=dict(current.facts) | {"answers": answers})
         return None
     studio.stop_when_protected(project)
+    if about == "role" and column is not None and studio.give_role(current, answers, column, value):
+        return None
     return studio.read(current, {"answers": answers})
 
 

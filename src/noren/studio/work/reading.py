@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
+from noren.data.formats.files import writing_file
 from noren.data.formats.source import Source, SourceLike, explain_damage
 from noren.data.formats.text_files import column_names, reject_other_columns
 from noren.data.formats.text_layout import DELIMITERS
@@ -29,7 +31,7 @@ from noren.i18n import _, in_every_language, retranslate
 from noren.progress import Progress
 from noren.reports.profile import profile
 from noren.studio.folders import DATA_FILE, SOURCE_FILE, Folders, write_json
-from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, Answers, content_of, left_out, schema_of
+from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, TABLE_ROLES, Answers, content_of, left_out, schema_of
 from noren.studio.hierarchies import FACTS, FOLDER, forget_categories, make_hierarchies, refresh_categories
 
 MOST_COLUMNS: Final = 1_000
@@ -257,6 +259,44 @@ def _reject_too_many(count: int, source: Path) -> None:
             file=source,
             row=1,
         )
+
+
+def give_role(
+    place: Path, facts: Mapping[str, Any], answers: Answers, column: str, value: str
+) -> dict[str, Any] | None:
+    """Give a column another role in the data as they were read, or leave it out; return what is known of them now.
+
+    None where values would be read in another way, or other purchases be counted: then the file tells.
+    """
+    schema = before = Schema.from_toml((place / "schema.toml").read_text(encoding="utf-8"))
+    # roles that tell nothing of purchases
+    roles = {*TABLE_ROLES, LEAVE_OUT} if schema.kind == Kind.TABLE else {Role.IDENTIFIER, Role.OTHER, LEAVE_OUT}
+    if column not in schema.names or not {schema[column].role, value} <= roles:
+        return None
+    profiled = json.loads((place / "profile.json").read_text(encoding="utf-8"))
+    about = dict(zip(schema.names, profiled["columns"], strict=True))
+    if value == LEAVE_OUT:
+        schema = schema.without([column])
+        del about[column]
+        records = read(place / DATA_FILE, before).data
+        write(replace(records, frame=records.frame.drop(column), schema=schema), place / DATA_FILE)
+    else:
+        own = schema[column].model_copy(update={"role": Role(value)})
+        schema = schema.model_copy(update={"columns": tuple(own if c.name == column else c for c in schema.columns)})
+        about[column]["role"] = value
+    open_ = [name for name in facts["open"] if name != column]
+    draft = _Draft(
+        schema, list(facts["file_columns"]), dict(facts["form"]), open=open_, answers=[dict(entry) for entry in answers]
+    )
+    with writing_file(place / "schema.toml", private=True) as aside:
+        aside.write_text(draft.toml, encoding="utf-8")
+    write_json(place / "profile.json", profiled | {"columns": list(about.values())})
+    table = read(place / DATA_FILE, schema).data if Role.QUASI in (before[column].role, value) else None
+    if isinstance(table, Table):
+        make_hierarchies(table, place)
+    missing = sum(one["missing"] for one in about.values())
+    same = {name: facts[name] for name in ("unreadable", "questions", "guessed", "examples")}
+    return dict(facts) | draft.facts() | same | {"columns": list(schema.names), "missing": missing}
 
 
 _OF_A_COLUMN: Final = frozenset({"format", "number", "role"})
