@@ -278,7 +278,9 @@ def _by_name(look: _ColumnSample) -> Identifying | None:
     if many and ((people and not history) or looks_like_ids(look.column, texts)):
         alone = look.mostly_own or not people or says(look.name, Hint.NUMBER)
         return look.finding("number", sure=look.own_customers >= _FEW if history else alone)
-    return None
+    # called so without a doubt, though values do not look like it: not released until somebody says otherwise
+    contact = naming_of(look.column, texts) == Naming.CONTACT
+    return look.finding("phone" if contact else "name", sure=False) if contact or (called and is_text) else None
 
 
 # --- the values ------------------------------------------------------------------------------------------------------
