@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import codecs
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -36,12 +36,21 @@ from noren.data.formats.text_layout import neutral_cells
 from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, reject_missing
 from noren.data.guessing import Question
-from noren.data.guessing.schema_guess import Reading, Widening, guess_columns, guess_schema, read_block
+from noren.data.guessing.schema_guess import Reading, SchemaGuess, Widening, guess_columns, guess_schema, read_block
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.engines.blocks import cores, map_blocks
-from noren.errors import FileError, InputError, OutputError, ParameterError, SchemaError, listing, quoted
+from noren.errors import (
+    FileError,
+    InputError,
+    OutputError,
+    ParameterError,
+    SchemaError,
+    listing,
+    quoted,
+    suggestion,
+)
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -49,6 +58,8 @@ say = Texts(__name__)
 
 TYPING_THREADS = 4
 Made = TypeVar("Made")
+SchemaLike = Schema | str | Path | Mapping[str, Any]
+"""A schema, the name of a preset, a TOML file, or plain data such as roles by column (:meth:`Schema.of`)."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +73,12 @@ class ReadResult:
 
 def read(
     source: SourceLike,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     *,
     master: str | Path | None = None,
-    kind: Kind | None = None,
+    kind: Kind | str | None = None,
     customer: str | None = None,
+    roles: Mapping[str, Role] | None = None,
     stop_at: Callable[[Sequence[Question]], None] | None = None,
 ) -> ReadResult:
     """Read a history or a table from a file.
@@ -76,12 +88,12 @@ def read(
     source
         CSV (plain or gzip), Parquet or a workbook.
     schema
-        A :class:`Schema`, the name of a preset or a TOML file; guessed where left out. A guessed one rejects no row:
-        the data's own schema is what holds for all of them.
+        A :class:`Schema`, the name of a preset, a TOML file or roles by column; guessed where left out. A guessed one
+        rejects no row: the data's own schema is what holds for all of them.
     master
         The contest's ``M`` file: customer, sex, birthday, country.
-    kind, customer
-        The user's decision on a file whose schema is guessed (:func:`~noren.data.guessing.schema_guess.guess_schema`).
+    kind, customer, roles
+        The user's decision on a file whose schema is guessed (:func:`~noren.data.guessing.schema_guess.guess_columns`).
     stop_at
         Gets the questions of the guess before any row is read, and may raise.
     """
@@ -89,13 +101,16 @@ def read(
     limit_decoded_size(source)
     notes: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
-    if schema is None:
-        guess = guess_schema(source, kind=kind, customer=customer)
+    declared = None if schema is None else Schema.load(schema)
+    if declared is None or declared.untyped:
+        kind, roles = (kind, roles) if declared is None else (declared.kind, {c.name: c.role for c in declared.columns})
+        guess = guess_schema(source, kind=kind, customer=customer, roles=roles)
         schema, notes, questions = guess.schema, guess.notes, guess.questions
         if stop_at is not None:
             stop_at(questions)
+        schema = schema if declared is None else declared.typed_by(schema)
     else:
-        schema = Schema.load(schema)
+        schema = declared
     form = source.text_form(schema.text, schema.names) if source.kind == "text" else None
     if form is not None:
         notes = notes or (form.sentence(),)
@@ -365,11 +380,12 @@ def checked_seed(seed: Any) -> int:
     return number
 
 
-def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
-    """Return ``data`` as records, typed by ``schema``: a schema, a preset's name or a TOML file.
+def as_records(data: Any, schema: SchemaLike | None = None, **decided: Any) -> Records:
+    """Return ``data`` as records, typed by ``schema``: a schema, a preset's name, a TOML file or roles by column.
 
-    Left out, the schema is guessed. A guess that could go either way (3/4/2011, or purchases of which no column looks
-    like the customer) is not taken: :class:`~noren.errors.SchemaError` says what is asked.
+    Left out, the schema is guessed, with the ``kind`` and ``roles`` that were decided. A guess that could go either way
+    (3/4/2011, or purchases of which no column looks like the customer) is not taken:
+    :class:`~noren.errors.SchemaError` says what is asked.
 
     >>> as_records({"age": [31, 44], "city": ["Kyoto", "Nara"]})
     Table(rows=2, schema='custom', columns='age, city')
@@ -379,14 +395,43 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
     schema = None if schema is None else Schema.load(schema)
     if isinstance(data, str | PathLike):
         path = Path(data)
-        return read(path, schema, stop_at=lambda questions: _reject_open_questions(questions, path)).data
+        return read(path, schema, stop_at=lambda questions: _reject_open_questions(questions, path), **decided).data
     frame = frame_of(data)
-    if schema is None:
-        guess = guess_columns(frame)
+    if schema is None or schema.untyped:
+        by = decided if schema is None else {"kind": schema.kind, "roles": {c.name: c.role for c in schema.columns}}
+        guess = guess_of(data, **by)
         _reject_open_questions(guess.questions)
-        schema = guess.schema
+        schema = guess.schema if schema is None else schema.typed_by(guess.schema)
     _reject_other_columns(frame.columns, schema, index_names(data))
     return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
+
+
+def guess_of(
+    data: Any, *, kind: Kind | str | None = None, roles: Mapping[str, Role] | None = None, **_reading: Any
+) -> SchemaGuess:
+    """Guess the schema of a data frame of any make, or of a file."""
+    if isinstance(data, str | PathLike):
+        return guess_schema(Path(data), kind=kind, roles=roles)
+    frame = frame_of(data)
+    reject_missing([name for name in roles or () if name in index_names(data)], frame.columns, index_names(data))
+    return guess_columns(frame, kind=kind, roles=roles)
+
+
+def roles_by_column(columns: Mapping[str, str | Sequence[str]]) -> dict[str, Role]:
+    """Return the role of each column from the columns of each role, as keyword arguments give them.
+
+    >>> roles_by_column({"customer": "client", "quasi": ["age", "city"]})["city"]
+    <Role.QUASI: 'quasi'>
+    """
+    roles: dict[str, Role] = {}
+    for role, names in columns.items():
+        if role not in set(Role):
+            raise ParameterError(say("no_role", role=role, hint=suggestion(role, list(Role)), roles=", ".join(Role)))
+        for name in [names] if isinstance(names, str) else names:
+            if name in roles:
+                raise ParameterError(say("two_roles", name=name, first=roles[name], second=role))
+            roles[name] = Role(role)
+    return roles
 
 
 def _reject_open_questions(questions: Sequence[Question], file: Path | None = None) -> None:

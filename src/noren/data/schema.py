@@ -11,12 +11,14 @@ somebody: nothing is "other" by default.
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import math
 import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -95,6 +97,8 @@ _HISTORY_ROLES: dict[Role, ValueType] = {
     Role.QUANTITY: ValueType.INTEGER,
 }
 _TABLE_ROLES = {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.OTHER}
+ONLY_IN_HISTORIES = frozenset(_HISTORY_ROLES) - _TABLE_ROLES
+"""The roles that rows which are people do not have."""
 _SOMETHING_BOUGHT = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
 _ONCE_IN_HISTORY = tuple(role for role in _HISTORY_ROLES if role not in (Role.IDENTIFIER, Role.OTHER))
 
@@ -268,6 +272,8 @@ class Schema(BaseModel):
     guessed: bool = False
     """Whether nobody has confirmed it yet: what a guess says of grids, domains and empty cells widens to hold the data
     and never rejects a row."""
+    untyped: tuple[str, ...] = ()
+    """Columns of which only the role was declared; their types are read off the data."""
     text: TextLayout = TextLayout()
     columns: tuple[Column, ...] = Field(min_length=1)
 
@@ -348,10 +354,14 @@ class Schema(BaseModel):
         return cls.from_toml(text)
 
     @classmethod
-    def load(cls, where: str | Path | Schema) -> Schema:
-        """Return a preset by name, or the schema in a TOML file; a schema as it is."""
+    def load(cls, where: str | Path | Schema | Mapping[str, Any]) -> Schema:
+        """Return a preset by name, the schema in a TOML file or of plain data (:meth:`of`); a schema as it is."""
         if isinstance(where, Schema):
             return where
+        if isinstance(where, Mapping):
+            return cls.of(where)
+        if not isinstance(where, str | PathLike):
+            raise SchemaError(say("no_schema", type=type(where).__name__))
         if str(where) in PRESETS:
             return cls.preset(str(where))
         path = Path(where)
@@ -376,7 +386,21 @@ class Schema(BaseModel):
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], *, file: str | Path | None = None) -> Schema:
-        """Return the schema that plain data describe."""
+        """Return the schema that plain data describe: what a TOML file holds, or the role of each column by its name.
+
+        Where only roles are declared, reading data finds the types. Purchases have a customer, an item, a date …
+
+        >>> Schema.of({"client_id": "customer", "bought": "date", "sku": "item"}).kind
+        <Kind.HISTORY: 'history'>
+        >>> Schema.of({"age": "quasi", "salary": {"role": "sensitive", "type": "integer"}}).untyped
+        ('age',)
+        """
+        if file is None and "columns" not in settings and settings.get("kind", Role.OTHER) in set(Role):
+            named = {str(n): dict(a) if isinstance(a, Mapping) else {"role": a} for n, a in settings.items()}
+            bought = any(about.get("role") in ONLY_IN_HISTORIES for about in named.values())
+            untyped = tuple(name for name, about in named.items() if "type" not in about)
+            kind = Kind.HISTORY if bought else Kind.TABLE
+            settings = {"kind": kind, "untyped": untyped, "columns": named}
         try:
             return cls.model_validate(settings)
         except ValidationError as error:
@@ -397,11 +421,33 @@ class Schema(BaseModel):
             rule = key + translated(re.sub(r"^(Value error|Assertion failed), ", "", first["msg"]))
             raise SchemaError(rule, _("correct the schema"), file=file, column=column) from None
 
+    @classmethod
+    def guess(cls, data: Any, *, kind: Kind | str | None = None, **roles: str | Sequence[str]) -> Schema:
+        """Return the schema that a data frame, columns by name or a file suggests; see :func:`noren.read`.
+
+        >>> Schema.guess({"client": ["a", "a", "b"], "sku": ["x", "y", "x"]}, customer="client").role("item").name
+        'sku'
+        """
+        # guesses are made of schemas, so their package is loaded when one is wanted
+        reading = importlib.import_module("noren.data.reading")
+        schema: Schema = reading.guess_of(data, kind=kind, roles=reading.roles_by_column(roles)).schema
+        return schema
+
+    def typed_by(self, guess: Schema) -> Schema:
+        """Return the schema with the types of ``guess`` where only roles were declared; it holds as a guess then."""
+        if not self.untyped:
+            return self
+        columns = tuple(
+            guess[c.name].model_copy(update={"role": c.role}) if c.name in self.untyped else c for c in self.columns
+        )
+        return self.model_copy(update={"columns": columns, "untyped": (), "guessed": True, "text": guess.text})
+
     def to_toml(self) -> str:
         """Return the schema as TOML, leaving out what is the default."""
         layout = self.text.model_dump(exclude_defaults=True)
-        about = {"title": self.title, "kind": str(self.kind), "official": self.official, "guessed": self.guessed}
-        head = {"name": self.name} | {key: value for key, value in (about | {"text": layout}).items() if value}
+        about: dict[str, Any] = {"title": self.title, "kind": str(self.kind), "official": self.official}
+        about |= {"guessed": self.guessed, "untyped": list(self.untyped), "text": layout}
+        head = {"name": self.name} | {key: value for key, value in about.items() if value}
         columns: dict[str, Any] = {}
         for column in self.columns:
             kind = {"role": str(column.role), "scale": str(column.scale), "type": str(column.type)}

@@ -299,8 +299,8 @@ def unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
 
 
 def holds_plain_values(values: pl.Series) -> bool:
-    """Tell whether a column has values that can be compared: no lists, no bytes, no objects."""
-    return not (values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary))
+    """Tell whether a column has values that can be compared: no lists, no bytes, no objects, no lengths of time."""
+    return not (values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary, pl.Duration))
 
 
 def printable_value(cell: pl.Series) -> object:

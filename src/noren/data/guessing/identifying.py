@@ -152,7 +152,7 @@ class _ColumnSample:
         """Look at a column; nothing where it has no cells that could be read."""
         while isinstance(values.dtype, pl.List | pl.Array):
             values = values.gather_every(-(-max(1, len(values)) // _MOST_SETS)).explode()
-        if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary, pl.Boolean, pl.Null):
+        if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary, pl.Boolean, pl.Null, pl.Duration):
             return None
         known = filled(values)
         different = known.unique(maintain_order=True)

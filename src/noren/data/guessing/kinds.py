@@ -10,7 +10,7 @@ number does not come again or nobody is numbered and nothing is bought.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -29,8 +29,8 @@ from noren.data.guessing.people import (
     unnamed_people_columns,
     varies_within,
 )
-from noren.data.guessing.roles import bought_by_shape, roles_by_position, shop_roles
-from noren.data.schema import Column, Kind, Role, ValueType
+from noren.data.guessing.roles import bought_by_shape, fits, roles_by_position, shop_roles
+from noren.data.schema import ONLY_IN_HISTORIES, Column, Kind, Role, ValueType
 from noren.errors import SchemaError, listing, suggestion
 from noren.i18n import _
 from noren.tables import Texts
@@ -56,28 +56,51 @@ class KindDecision:
 
 
 def decide(
-    columns: Sequence[Column], head: pl.DataFrame, *, kind: Kind | None = None, customer: str | None = None
+    columns: Sequence[Column],
+    head: pl.DataFrame,
+    *,
+    kind: Kind | str | None = None,
+    roles: Mapping[str, Role] | None = None,
 ) -> KindDecision:
     """Decide what the rows of ``head`` are.
 
     Parameters
     ----------
-    kind, customer
-        The user's decision: there is no question about it.
+    kind, roles
+        The user's decisions, of columns by their names: there is no question about them.
     """
+    if kind is not None and kind not in set(Kind):
+        raise SchemaError(say("unknown_kind", kind=kind, kinds=", ".join(Kind)))
+    names, decided = {c.name: c for c in columns}, dict(roles or {})
+    kind = Kind(kind) if kind else None
+    for name, role in decided.items():
+        if role in ONLY_IN_HISTORIES and kind == Kind.TABLE:
+            raise SchemaError(say("role_of_purchases", role=role), value=name)
+        if name not in names:
+            raise SchemaError(say("data_no_column", name=name, hint=suggestion(name, names), names=listing([*names])))
+        if not holds_plain_values(head[name]):
+            raise SchemaError(say("not_plain_values", role=role), column=name)
+        needed = Role.PRICE if role == Role.QUANTITY else role  # a number
+        if needed in (Role.DATE, Role.TIME, Role.PRICE) and not fits(needed, names[name]):
+            raise SchemaError(say("other_values", role=role, type=names[name].type), column=name)
+    if kind is None and decided:
+        bought = ONLY_IN_HISTORIES & set(decided.values())
+        kind = Kind.HISTORY if bought else Kind.TABLE if {Role.QUASI, Role.SENSITIVE} & set(decided.values()) else None
+    decision = _decide(columns, head, kind, decided)
+    once = {role for role in decided.values() if role in ONLY_IN_HISTORIES}
+    others = {name: role for name, role in decision.roles.items() if role not in once and name not in decided}
+    return replace(decision, roles=others | decided) if decision.kind == Kind.HISTORY else decision
+
+
+def _decide(
+    columns: Sequence[Column], head: pl.DataFrame, kind: Kind | None, decided: Mapping[str, Role]
+) -> KindDecision:
+    customer = next((name for name, role in decided.items() if role == Role.CUSTOMER), None)
     if customer is not None:
-        names = [c.name for c in columns]
-        if kind == Kind.TABLE:
-            raise SchemaError(say("customer_of_table"), value=customer)
-        if customer not in names:
-            raise SchemaError(
-                say("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
-            )
-        if not holds_plain_values(head[customer]):
-            raise SchemaError(say("not_plain_values"), column=customer)
-        return _purchases(columns, head, customer)
+        return _purchases(columns, head, customer, decided=decided)
     if kind == Kind.TABLE:
         return KindDecision(Kind.TABLE, {})
+    columns = [column for column in columns if column.name not in decided]
     questions: tuple[Question, ...]
     if all(re.fullmatch(r"column\d+", c.name) for c in columns):
         placed = roles_by_position(columns, head, bought=kind == Kind.HISTORY)
@@ -91,7 +114,7 @@ def decide(
     if kind == Kind.HISTORY:
         if people:
             chosen, questions = _customer(people, head, columns)
-            return _purchases(columns, head, chosen.name, questions)
+            return _purchases(columns, head, chosen.name, questions, decided)
         roles = shop_roles(columns, head, None)
         free = [c for c in columns if c.name not in roles]
         unnamed = unnamed_people_columns(free, head) or [
@@ -102,7 +125,7 @@ def decide(
         if not unnamed:
             raise SchemaError(say("no_customer"))
         questions = () if is_bare_id(unnamed[0].name) else (_customer_question(unnamed),)
-        return _purchases(columns, head, unnamed[0].name, questions)
+        return _purchases(columns, head, unnamed[0].name, questions, decided)
     numbered = [column for column in people if column.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
     buyers = [column for column in people if column.naming != Naming.PERSON]  # patients and pupils do not buy
     if buyers and (buyers[0] in numbered or not numbered):
@@ -268,10 +291,14 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
 
 
 def _purchases(
-    columns: Sequence[Column], head: pl.DataFrame, customer: str, questions: tuple[Question, ...] = ()
+    columns: Sequence[Column],
+    head: pl.DataFrame,
+    customer: str,
+    questions: tuple[Question, ...] = (),
+    decided: Mapping[str, Role] | None = None,
 ) -> KindDecision:
     """Return the roles of purchases whose customer is known."""
-    roles, notes = shop_roles(columns, head, customer), list[str]()
+    roles, notes = shop_roles(columns, head, customer) | dict(decided or {}), list[str]()
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         shaped = bought_by_shape([c for c in columns if c.name not in roles], head)
         roles |= shaped

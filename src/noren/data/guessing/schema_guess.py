@@ -17,7 +17,7 @@ look at a file, block by block, settles what holds for all of it; every type tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,8 +59,14 @@ class SchemaGuess:
     understood: tuple[ParsedColumn, ...] = ()
 
 
-def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str | None = None) -> SchemaGuess:
-    """Guess the schema of a CSV or Parquet file or a workbook; ``kind`` and ``customer`` are decided by the user."""
+def guess_schema(
+    source: SourceLike,
+    *,
+    kind: Kind | str | None = None,
+    customer: str | None = None,
+    roles: Mapping[str, Role] | None = None,
+) -> SchemaGuess:
+    """Guess the schema of a CSV or Parquet file or a workbook; the user's decisions are as in :func:`guess_columns`."""
     source = Source.open(source)
     path = source.path
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.split(".")[0]).strip("-._") or "custom"
@@ -90,7 +96,7 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
         head = head.rename(dict(zip(head.columns, names, strict=True)))
         more = unique_names(form.first_line)[1] if form.header else ()
         layout = {"delimiter": form.delimiter, "header": form.header, "encoding": form.encoding, "strip": strip}
-    guess = guess_columns(head, name, layout_note=layout_note, file=path, kind=kind, customer=customer)
+    guess = guess_columns(head, name, layout_note=layout_note, file=path, kind=kind, customer=customer, roles=roles)
     schema = guess.schema.model_copy(update={"text": guess.schema.text.model_copy(update=layout)})
     return replace(guess, schema=schema, notes=(guess.notes[0], *more, *guess.notes[1:]))
 
@@ -112,6 +118,7 @@ def guess_columns(
     file: str | Path | None = None,
     kind: Kind | str | None = None,
     customer: str | None = None,
+    roles: Mapping[str, Role] | None = None,
 ) -> SchemaGuess:
     """Guess the schema of a data frame from its first rows.
 
@@ -122,6 +129,8 @@ def guess_columns(
     kind, customer
         The user's decision: whether rows are purchases (``history``) or people (``table``), and which column tells who
         bought. All other roles are guessed under it, and there is no question about it.
+    roles
+        The roles of columns that the user knows; they say the kind, too.
 
     Examples
     --------
@@ -144,7 +153,8 @@ def guess_columns(
         ):
             columns[i] = column.model_copy(update={"type": ValueType.TEXT, "width": None})
     try:
-        decision = decide(columns, head, kind=None if kind is None else Kind(kind), customer=customer)
+        decided = dict(roles or {}) | ({} if customer is None else {customer: Role.CUSTOMER})
+        decision = decide(columns, head, kind=kind, roles=decided)
     except SchemaError as error:
         wrong = error.problem
         raise SchemaError(wrong.rule, wrong.cure, file=file, column=wrong.column, value=wrong.value) from None
@@ -153,9 +163,11 @@ def guess_columns(
         columns, role_questions = as_purchases(columns, head, decision.roles)
     else:
         columns, role_questions = as_attributes(columns, head)
+        columns = [column.model_copy(update={"role": decided.get(column.name, column.role)}) for column in columns]
+    role_questions = [question for question in role_questions if question.column not in decided]
     name_of_kind = _("history") if decision.kind == Kind.HISTORY else _("table")
-    roles = listing([f"{c.name} = {c.role}" for c in columns])
-    notes.append(_("guessed a {kind}: {roles}").format(kind=name_of_kind, roles=roles))
+    listed = listing([f"{c.name} = {c.role}" for c in columns])
+    notes.append(_("guessed a {kind}: {roles}").format(kind=name_of_kind, roles=listed))
     schema = Schema(name=name[:100], kind=decision.kind, guessed=True, columns=tuple(columns))
     understood = tuple(understanding(head[column.name], column) for column in columns)
     return SchemaGuess(
