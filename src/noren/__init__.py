@@ -83,6 +83,10 @@ def __getattr__(name: str) -> Any:
     if place is None:
         raise AttributeError(f"module 'noren' has no attribute {name!r}")
     value = getattr(importlib.import_module(place), name)
+    if "progress" in (getattr(value, "__kwdefaults__", None) or ()):
+        from noren.progress import with_progress_bar
+
+        value = with_progress_bar(value)
     globals()[name] = value
     return value
 

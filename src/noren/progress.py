@@ -2,9 +2,26 @@
 
 A search also reports its best result so far. The callback can stop it by raising :class:`Enough`; the best result is
 then the answer.
+
+:func:`progress_bar` shows reports in a terminal or a notebook. The functions of ``import noren`` show one by default
+after a second (:func:`with_progress_bar`); everything below them is silent unless a caller passes a callback.
 """
 
-from typing import Protocol
+import contextlib
+import functools
+import importlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import Any, Protocol, TypeVar
+
+from noren.i18n import _
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_PATIENCE = 1.0
+_PAUSE = 0.2
 
 
 class Progress(Protocol):
@@ -73,3 +90,98 @@ class Stoppable:
         if self.stop_requested and not self.raised and best is not None:
             self.raised = True
             raise Enough
+
+
+# --- in a terminal or a notebook -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def progress_bar(title: str = "", *, after: float = 0.0) -> Iterator[Progress]:
+    """Show the progress of work that takes longer than ``after`` seconds, in a terminal or a notebook only.
+
+    Threads other than the main one show none: a server has many, and nobody looks at its terminal.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    notebook = getattr(shell, "kernel", None) is not None
+    if threading.current_thread() is not threading.main_thread() or not (notebook or sys.stderr.isatty()):
+        yield silent
+        return
+    show = _in_notebook if notebook else _in_terminal
+    with show(title, after) as update:
+
+        def report(done: float, words: str = "", best: float | None = None) -> None:
+            written = "" if best is None else f"{best:.4f}" if best % 1 else f"{best:,.0f}"
+            if written not in words:
+                words = _("{progress}, best: {best}").format(progress=words, best=written)
+            update(done, words)
+
+        yield report
+
+
+@contextlib.contextmanager
+def _in_terminal(title: str, after: float) -> Iterator[Callable[[float, str], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[words]}"),
+    )
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(title, total=1.0, words="")
+    # work that reports nothing for a while shows that it goes on, too
+    begin = threading.Timer(after, bar.start)
+    begin.daemon = True
+    begin.start()
+    try:
+        yield lambda done, words: bar.update(task, completed=done, words=words)
+    finally:
+        begin.cancel()
+        begin.join()
+        bar.stop()
+
+
+@contextlib.contextmanager
+def _in_notebook(title: str, after: float) -> Iterator[Callable[[float, str], None]]:
+    """Show a bar of HTML, which needs no widgets, and take it away at the end."""
+    display = importlib.import_module("IPython.display")
+    handle: Any = None
+    due = time.monotonic() + after
+
+    def update(done: float, words: str) -> None:
+        nonlocal due, handle
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + _PAUSE
+        page = display.HTML(f'<progress value="{done:.3f}"></progress> {done:.0%} {escape(f"{title} {words}".strip())}')
+        if handle is None:
+            handle = display.display(page, display_id=True)
+        else:
+            handle.update(page)
+
+    try:
+        yield update
+    finally:
+        if handle is not None:
+            handle.update(display.HTML(""))
+
+
+def with_progress_bar(function: Function) -> Function:
+    """Return ``function`` with a progress bar after a second, unless it is called with ``progress``.
+
+    ``progress=False`` shows none.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, progress: Progress | bool | None = None, **options: Any) -> Any:
+        if callable(progress) or progress is False:
+            return function(*arguments, progress=progress or silent, **options)
+        with progress_bar(after=_PATIENCE) as bar:
+            return function(*arguments, progress=bar, **options)
+
+    return call  # type: ignore[return-value]

@@ -33,6 +33,7 @@ from noren.cli.parts.help_pages import LocalizedCommand
 from noren.errors import ComponentError, InputError, NorenError, OutputError, ParameterError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
+from noren.progress import progress_bar as visible_bar
 from noren.tables import Texts, table_of
 
 _messages = Texts("noren.cli.parts.messages")
@@ -160,30 +161,8 @@ def say(*lines: str) -> None:
 @contextlib.contextmanager
 def progress_bar(title: str = "") -> Iterator[Progress]:
     """Show the progress of long work, in a terminal only."""
-    if situation.json or not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[words]}"),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0, words="")
-
-        def report(done: float, words: str = "", best: float | None = None) -> None:
-            if best is not None and number(best) not in words:
-                words = _("{progress}, best: {best}").format(progress=words, best=number(best))
-            bar.update(task, completed=done, words=words)
-
-        yield report
+    with contextlib.nullcontext(silent) if situation.json else visible_bar(title) as progress:
+        yield progress
 
 
 @contextlib.contextmanager
