@@ -12,11 +12,13 @@ import pytest
 from rich.pretty import pretty_repr
 
 import noren
-from noren.data.frames import LONGEST, MOST_COLUMNS, MOST_ROWS, History, Records, Table
+from noren.data.frames import LONGEST, MOST_COLUMNS, MOST_ROWS, History, Records, Results, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.i18n import use_language
+from noren.judgement.sentences import headline_sentence
 from noren.protocols import Guess, Score
+from noren.sweeps.sweep import sweep
 
 HOSTILE = "</td><script>alert(1)</script><img src='http://example.org/x' onerror=\"x\">\u202e\x1b[2J&"
 SEED = 918_273_645
@@ -170,6 +172,45 @@ def test_numbers_a_person_can_read() -> None:
     assert [row[1] for row in seen(Score(1, parts)).rows[1:]] == ["38,000", "1.234e-05", "0", "inf", "-2,500"]
 
 
+def test_a_verdict(history: History, release: Release) -> None:
+    verdict = noren.verdict(history, release, "1/2", attacks=["unique-rows", "jaccard"])
+    assert repr(verdict) == str(verdict) == f"Verdict({headline_sentence(verdict)})"
+    assert repr(verdict).startswith("Verdict(Proved: at least 2 customers share each released history, so nobody is")
+    card = seen(verdict)
+    assert card.texts[:2] == ["Verdict", "◆ proved (1/2)"]
+    assert card.facts["Risk"] == "50.0%"
+    assert card.rows[0][:3] == ["Attack", "Named", "Right"]
+    assert [row[0] for row in card.rows[1:]] == ["jaccard"], "unique-rows named nobody"
+
+
+def test_studies(history: History, tmp_path) -> None:
+    sample = noren.sample(customers=100, rows=1000, items=100, seed=1)
+    inferred = noren.infer(sample, method="pseudonymize", hold_out=0.3, seeds=1, threats=["membership"])
+    assert repr(inferred).startswith("InferenceStudy(beyond the control group: membership by likelihood +90.0%, ")
+    rows = seen(inferred).rows
+    assert rows[0] == ["Threat", "Way", "Measure", "Value", "95 %"]
+    assert rows[1][:4] == ["membership", "likelihood", "auc", "1"]
+    study = sweep(sample, "generalize-by-count", k=[5], attacks=[], measures=[], seeds=[1], cache=tmp_path, workers=1)
+    assert repr(study).startswith("SweepStudy(1 settings; Recommended: generalize-by-count, k = 5. ")
+
+
+def test_results_are_a_mapping_that_prints_as_a_table() -> None:
+    table = pl.DataFrame({"Name": ["a", "暖簾"], "Value": [0.25, 1234.0], "Unit": ["share", None]})
+    results = Results("Measures", {"a": 1, "暖簾": 2}, table, {"b": "broke <down>"})
+    assert (dict(results), len(results)) == ({"a": 1, "暖簾": 2}, 2)
+    assert repr(results).splitlines() == [
+        "Measures (2)",
+        "failed: b: broke <down>",
+        "Name  Value  Unit",
+        "a      0.25  share",
+        "暖簾  1,234  –",
+    ]
+    card = seen(results)
+    assert card.facts["failed"] == "b: broke <down>"
+    assert card.rows[1:] == [["a", "0.25", "share"], ["暖簾", "1,234", "–"]]
+    assert results.to_pandas()["Name"].to_list() == ["a", "暖簾"]
+
+
 # --- bounds and safety -----------------------------------------------------------------------------------------------
 
 
@@ -246,8 +287,8 @@ def test_a_log_gets_no_rows_of_people(history: History) -> None:
 
 def test_a_release_prints_on_one_line(release: Release) -> None:
     said = repr(release)
-    assert said.startswith("Release(generalize-by-count, parameters={'k': 2")
-    assert said.endswith("rows=4; secret withheld)")
+    assert said.startswith("Release by generalize-by-count, k = 2, ")
+    assert said.endswith(": 4 rows of 2 pseudonyms; secret withheld")
 
 
 # --- Japanese --------------------------------------------------------------------------------------------------------

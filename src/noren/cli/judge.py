@@ -16,7 +16,7 @@ from noren.errors import InputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.judgement.verdict import AttackEvidence, Verdict
+    from noren.judgement.verdict import Verdict
     from noren.protocols import Guess
 
 
@@ -229,33 +229,10 @@ def verdict_parts(verdict: Verdict) -> Iterator[Part]:
     yield verdict_label(verdict.status)
     yield verdict.sentence
     yield from (line for line in cautions(verdict) if line not in verdict.sentence)
-    with_guesses = [evidence for evidence in verdict.evidence if evidence.named]
-    if with_guesses:
-        people = _("People") if verdict.facts.kind == "table" else _("Customers")
-        headings = (_("Attack"), _("Named"), _("Right"), _("Rate"), "95 %", people, _("Best n"), "")
-        yield TextTable(headings, [evidence_row(evidence) for evidence in with_guesses])
+    headings, *rows = verdict.evidence_table()
+    if rows:
+        yield TextTable(headings, rows)
     without_guesses = [evidence.attack for evidence in verdict.evidence if not evidence.named]
     if without_guesses:
         yield _("Attacks without a guess: {attacks}.").format(attacks=", ".join(without_guesses))
     yield Note(rule_sentence(verdict.rule))
-
-
-def evidence_row(evidence: AttackEvidence) -> tuple[str, ...]:
-    """Return the result of one attack as a row of a table.
-
-    >>> from noren.judgement.evidence import AttackResult, Facts
-    >>> from noren.judgement.judging import judge
-    >>> tried = AttackResult(attack="jaccard", named=60, right=27, customers=27, right_at=tuple(range(1, 28)))
-    >>> evidence_row(judge(Facts(kind="history", people=60, tried=[tried]), "partner").evidence[0])
-    ('jaccard', '60', '27', '45.0%', '32–58', '45.0%', '26/26 (16)', '✗')
-    """
-    from noren.judgement.numbers import count, percent
-
-    best = f"{count(evidence.best_right)}/{count(evidence.best_named)} ({count(evidence.needed)})"
-    rates = (
-        percent(evidence.rate),
-        f"{100 * evidence.low:.0f}–{100 * evidence.high:.0f}",
-        percent(evidence.customers),
-    )
-    mark = "✗" if evidence.exceeds else ""
-    return evidence.attack, count(evidence.named), count(evidence.right), *rates, best, mark

@@ -21,12 +21,12 @@ import importlib
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 say = Texts(__name__)
+Result = TypeVar("Result")
 
 MOST_ROWS = 10
 MOST_COLUMNS = 20
@@ -107,8 +108,22 @@ class PreviewGrid:
         caption = f"<caption>{_safe('; '.join(parts))}</caption>" if parts else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    def text(self) -> str:
+        """Return the table as lines, its columns aligned."""
+        from rich.cells import cell_len
 
-@dataclass(frozen=True)
+        lines = [[name for name, _under in self.headings], *([brief(cell) for cell in row] for row in self.rows)]
+        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(
+                " " * (width - cell_len(cell)) + cell if numeric else cell + " " * (width - cell_len(cell))
+                for cell, width, numeric in zip(line, widths, self.numeric, strict=True)
+            ).rstrip()
+            for line in lines
+        )
+
+
+@dataclass(frozen=True, repr=False)
 class Card:
     """A kind of thing, its name, facts about it and perhaps its first rows."""
 
@@ -125,6 +140,59 @@ class Card:
             f"<p>{_safe(self.kind)} <strong>{_safe(self.name)}</strong></p><dl>{facts}</dl>"
             f"{self.grid.html() if self.grid is not None else ''}</div>"
         )
+
+    _repr_html_ = html
+
+    def __repr__(self) -> str:
+        facts = [f"{label}: {brief(value, 300)}" for label, value in self.facts]
+        return "\n".join([f"{self.kind} {brief(self.name)}", *facts, *([self.grid.text()] if self.grid else [])])
+
+
+class Results(Mapping[str, Result]):
+    """Results by name, printed as a table: what ``"all"`` attacks or measures gave, or the components there are.
+
+    ``failed`` names those that broke down, with the reason.
+    """
+
+    def __init__(
+        self, kind: str, results: Mapping[str, Result], table: pl.DataFrame, failed: Mapping[str, str] | None = None
+    ) -> None:
+        self._kind, self._results, self._table, self.failed = kind, dict(results), table, dict(failed or {})
+
+    def __getitem__(self, name: str) -> Result:
+        return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table, one row for each result."""
+        return self._table
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas data frame."""
+        return pandas_frame(self._table)
+
+    def _card(self) -> Card:
+        shown = self._table
+        rows = [
+            ["–" if v is None else number(v) if isinstance(v, int | float) else str(v) for v in row]
+            for row in shown.rows()
+        ]
+        headings = [(_(name), "") for name in shown.columns]
+        grid = PreviewGrid(headings, rows, [t.is_numeric() for t in shown.dtypes], len(shown), shown.width)
+        return Card(
+            self._kind, f"({len(self)})", [(_("failed"), f"{n}: {why}") for n, why in self.failed.items()], grid
+        )
+
+    def __repr__(self) -> str:
+        return repr(self._card())
+
+    def _repr_html_(self) -> str:
+        return self._card().html()
 
 
 def _safe(text: object, longest: int = LONGEST) -> str:

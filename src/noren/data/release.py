@@ -153,18 +153,22 @@ class Release:
     statement: Statement
 
     def __repr__(self) -> str:
-        about = brief(self.statement.parameters, 200)
-        return f"Release({self.statement.method}, parameters={about}, rows={len(self.public)}; secret withheld)"
+        by = ", ".join(filter(None, (self.statement.method, self._parameters())))
+        people = f" of {len(self.public.customers):,} pseudonyms" if isinstance(self.public, History) else ""
+        return f"Release by {brief(by, 200)}: {len(self.public):,} rows{people}; secret withheld"
+
+    def _parameters(self) -> str:
+        parameters = [
+            f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+            for name, value in self.statement.parameters.items()
+            if value not in (None, (), [], {}, "")
+        ]
+        return ", ".join(parameters)
 
     def _repr_html_(self) -> str:
         """Return how a notebook shows the release: method, promise, the first rows of the public part."""
         statement, public = self.statement, self.public
-        parameters = [
-            f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-            for name, value in statement.parameters.items()
-            if value not in (None, (), [], {}, "")
-        ]
-        facts = [(_("parameters"), ", ".join(parameters))] if parameters else []
+        facts = [(_("parameters"), parameters)] if (parameters := self._parameters()) else []
         facts += [(_("promise"), _(statement.promise))] if statement.promise else []
         facts.append((_("rows"), f"{len(public):,}"))
         if isinstance(public, History):

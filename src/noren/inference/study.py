@@ -9,13 +9,14 @@ from typing import Any
 
 from noren.api import as_records, protect
 from noren.data.categories import as_released
-from noren.data.frames import History, Records, Table
+from noren.data.frames import Card, History, PreviewGrid, Records, Table, number
 from noren.data.reading import as_public, checked_seed, open_release
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.engines.blocks import run_interruptibly
 from noren.errors import InputError, ParameterError, suggestion
+from noren.i18n import _
 from noren.inference.findings import THREATS, Inferred, Threat, attribute_result, mean_of, membership_result
 from noren.inference.inferences import MEMBERSHIP, secrets_of, unseen_item, vote, ways
 from noren.inference.people import PeoplePool, pool_of, reject_overlap, split
@@ -26,7 +27,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InferenceStudy:
     """The results of inferences on one release or over several seeds.
 
@@ -43,6 +44,23 @@ class InferenceStudy:
     inferred: tuple[Inferred, ...]
     seeds: int = 0
     not_tried: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        told = [f"{result.threat} by {result.by} {result.excess:+.1%}" for result in self.inferred]
+        return f"InferenceStudy(beyond the control group: {', '.join(told) or 'nothing tried'})"
+
+    def _repr_html_(self) -> str:
+        """Return how a notebook shows the study: what each way infers, with its interval."""
+        rows = [
+            [" ".join(filter(None, (result.threat, result.about))), result.by, name, number(estimate.value),
+             f"{number(estimate.low)}–{number(estimate.high)}"]
+            for result in self.inferred
+            for name, estimate in result.numbers.items()
+        ]  # fmt: skip
+        headings = [(name, "") for name in (_("Threat"), _("Way"), _("Measure"), _("Value"), "95 %")]
+        grid = PreviewGrid(headings, rows, [False] * 3 + [True] * 2, len(rows), 5)
+        facts = [(f"{_('not tried')}: {threat}", why) for threat, why in self.not_tried.items()]
+        return Card(_("Inferences"), "", facts, grid if rows else None).html()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the study as plain data."""

@@ -7,11 +7,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from noren.judgement.evidence import AttackEvidence, Facts, Guarantee, Reason, VerdictStatus
+from noren.data.frames import Card, PreviewGrid
+from noren.i18n import _
+from noren.judgement.evidence import AttackEvidence, AttackResult, Facts, Guarantee, Reason, VerdictStatus
+from noren.judgement.numbers import count, percent
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import headline_sentence, joined, remarks
+from noren.judgement.sentences import headline_sentence, joined, remarks, verdict_label
 
-__all__ = ["AttackEvidence", "Guarantee", "Reason", "Verdict", "VerdictStatus"]
+__all__ = ["AttackEvidence", "AttackResult", "Guarantee", "Reason", "Verdict", "VerdictStatus"]
 
 
 _BY_ATTACKS = (
@@ -94,6 +97,39 @@ class Verdict(BaseModel):
         if self.facts.table is not None:
             return "classes"
         return "attacks" if self.evidence else None
+
+    def evidence_table(self) -> list[tuple[str, ...]]:
+        """Return the headings and what each attack got that named somebody, as texts.
+
+        >>> from noren.judgement.judging import judge
+        >>> tried = AttackResult(attack="jaccard", named=60, right=27, customers=27, right_at=tuple(range(1, 28)))
+        >>> judge(Facts(kind="history", people=60, tried=[tried]), "partner").evidence_table()[1]
+        ('jaccard', '60', '27', '45.0%', '32–58', '45.0%', '26/26 (16)', '✗')
+        """
+        people = _("People") if self.facts.kind == "table" else _("Customers")
+        rows: list[tuple[str, ...]] = [
+            (_("Attack"), _("Named"), _("Right"), _("Rate"), "95 %", people, _("Best n"), "")
+        ]
+        for entry in self.evidence:
+            best = f"{count(entry.best_right)}/{count(entry.best_named)} ({count(entry.needed)})"
+            rates = (percent(entry.rate), f"{100 * entry.low:.0f}–{100 * entry.high:.0f}", percent(entry.customers))
+            numbers = (count(entry.named), count(entry.right), *rates, best, "✗" if entry.exceeds else "")
+            rows += [(entry.attack, *numbers)] if entry.named else []
+        return rows
+
+    def __repr__(self) -> str:
+        return f"Verdict({headline_sentence(self)})"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Return how a notebook shows the verdict: its sentences, the risk, what each attack got."""
+        facts = [(_("Verdict"), headline_sentence(self)), *((_("Note"), remark) for remark in remarks(self))]
+        facts += [(_("Risk"), percent(self.risk))] if self.risk is not None else []
+        headings, *rows = self.evidence_table()
+        grid = PreviewGrid([(name, "") for name in headings], rows, [False, *[True] * 6, False], len(rows), 8)
+        name = f"{verdict_label(self.status)} ({self.rule.name or self.rule.tolerance})"
+        return Card(_("Verdict"), name, facts, grid if rows else None).html()
 
     def as_dict(self) -> dict[str, Any]:
         """Return what ``noren judge --json`` prints."""

@@ -48,7 +48,7 @@ class StudyData:
     master: Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SweepStudy:
     """The result of a sweep.
 
@@ -158,6 +158,9 @@ class SweepStudy:
             for name, text in texts.items():
                 (aside / name).write_text(text, encoding="utf-8", newline="\n")
         return folder
+
+    def __repr__(self) -> str:
+        return f"SweepStudy({len(self.settings)} settings; {self.answer[0] if self.points else 'nothing run'})"
 
     def _repr_html_(self) -> str:
         """Show the answer and the table in a notebook."""
