@@ -320,3 +320,23 @@ def test_what_is_generalised_already_is_refused() -> None:
     release = GeneralizeByCount(k=3).protect(EXAMPLE, seed=1)
     with pytest.raises(SchemaError, match="the original is already generalised"):
         GeneralizeByCount(k=3).protect(release.public, seed=1)  # type: ignore[arg-type]
+
+
+def test_long_histories_are_as_if_they_were_never_there() -> None:
+    """The public rows are those of the data without them, and so is what k promises."""
+    without = EXAMPLE.take((EXAMPLE["customer"] != "A").arg_true())
+    long_left_out = GeneralizeByCount(k=2, most_rows=3).protect(EXAMPLE, seed=1)
+    never_there = GeneralizeByCount(k=2).protect(without, seed=1)
+
+    def rows(release: Release) -> list[str]:
+        return sorted(release.public.without(["customer"]).lines())
+
+    assert rows(long_left_out) == rows(never_there)
+    assert long_left_out.deleted_rows == 4 + never_there.deleted_rows
+    assert long_left_out.statement.parameters["most_rows"] == 3
+    assert "most_rows" not in never_there.statement.parameters
+    audit(EXAMPLE, long_left_out)
+    with pytest.raises(ParameterError, match="k = 2 needs at least 2 customers, but there are 1"):
+        GeneralizeByCount(k=2, most_rows=2).protect(EXAMPLE, seed=1)
+    with pytest.raises(ParameterError, match="most_rows = 0 is out of range; use most_rows >= 1"):
+        methods.create("generalize-by-count", k=2, most_rows=0)

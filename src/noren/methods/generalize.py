@@ -38,12 +38,14 @@ from noren.methods.shared_values import (
     SHARING_HELP,
     SUPPRESS_CELLS,
     CategoryFile,
+    MostRows,
     Sharing,
     measured_values,
     not_below,
     out_of_range,
     require_enough_customers,
     share_values,
+    without_long_histories,
 )
 from noren.progress import Enough, Progress, silent
 from noren.protocols import ALIKE, Method, Runtime, Strength, in_form
@@ -177,6 +179,7 @@ class Generalize(Method):
         title=SUPPRESS_CELLS,
     )
     categories: CategoryFile = None
+    most_rows: MostRows = None
     block: Annotated[int | None, not_below(2, "block")] = Field(
         default=None,
         title=N_("Customers searched together (default: all up to 1500, otherwise 1000 at a time)"),
@@ -216,6 +219,7 @@ class Generalize(Method):
         """Return the parameters as plain data; those of survival, and of the lower bound, only where it is the aim."""
         idle = {"survival", "min_class", "attackers", "bound"} if self.survival is None else {"k"}
         idle |= {"lower_bound"} if self.lower_bound == "none" else set()
+        idle |= {"most_rows"} if self.most_rows is None else set()
         return {name: value for name, value in super().parameters().items() if name not in idle}
 
     @model_validator(mode="after")
@@ -236,9 +240,9 @@ class Generalize(Method):
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike; the seed decides the pseudonyms and the way of the search."""
         progress(0.0, _("aligning histories"))
-        codes, customers = people(original[Role.CUSTOMER])
+        codes, customers = without_long_histories(people(original[Role.CUSTOMER])[0], self.most_rows)
         names = pseudonymous(original[Role.CUSTOMER], seed)
-        require_enough_customers(self.k or self.min_class, len(customers))
+        require_enough_customers(self.k or self.min_class, customers)
         values, notes = measured_values(original, self.categories)
         rows_to_search = self._rows_to_search(original, values, codes)
         search = self._searched(rows_to_search, seed, progress)

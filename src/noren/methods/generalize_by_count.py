@@ -20,10 +20,12 @@ from noren.methods.shared_values import (
     SHARING_HELP,
     SUPPRESS_CELLS,
     CategoryFile,
+    MostRows,
     Sharing,
     measured_values,
     require_enough_customers,
     share_values,
+    without_long_histories,
 )
 from noren.progress import Progress, silent
 from noren.protocols import ALIKE, Method, Strength, in_form
@@ -83,13 +85,18 @@ class GeneralizeByCount(Method):
         title=SUPPRESS_CELLS,
     )
     categories: CategoryFile = None
+    most_rows: MostRows = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain data."""
+        return self.model_dump(mode="json", exclude={"most_rows"} if self.most_rows is None else None)
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike, k by k; the seed decides the pseudonyms alone."""
         progress(0.0, _("grouping customers by their number of purchases"))
-        codes, customers = people(original[Role.CUSTOMER])
+        codes, customers = without_long_histories(people(original[Role.CUSTOMER])[0], self.most_rows)
         names = pseudonymous(original[Role.CUSTOMER], seed)
-        require_enough_customers(self.k, len(customers))
+        require_enough_customers(self.k, customers)
         values, meaning = measured_values(original, self.categories)
         group = groups_by_count(np.bincount(codes[codes >= 0]), self.k)
         row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by(original.schema)])

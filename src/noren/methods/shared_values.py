@@ -55,6 +55,30 @@ CategoryFile = Annotated[
     ),
 ]
 
+MostRows = Annotated[
+    int | None,
+    not_below(1, "most_rows"),
+    Field(
+        title=N_("Leave out customers with more rows than this (default: none)"),
+        description=N_("leave out customers with more rows: nothing public comes from them, and the limit is public"),
+    ),
+]
+
+
+def without_long_histories(codes: Whole, most_rows: int | None) -> tuple[Whole, int]:
+    """Return the codes of customers without those of more than ``most_rows`` rows, and how many customers are left.
+
+    Rows of those have the code of nobody, so that they are deleted. Row counts alone decide, before groups are made:
+    the others share their histories with k - 1 others as if the long histories had never been in the data.
+
+    >>> without_long_histories(np.array([0, 0, 1, 0, 2, -1]), 2)
+    (array([-1, -1,  0, -1,  1, -1]), 2)
+    """
+    counts = np.bincount(codes[codes >= 0])
+    stays = counts <= (np.inf if most_rows is None else most_rows)
+    renumbered = np.append(np.where(stays, np.cumsum(stays) - 1, DELETED), DELETED)
+    return renumbered[codes], int(stays.sum())
+
 
 def require_enough_customers(k: int, customers: int) -> None:
     """Raise where there are fewer than k customers."""

@@ -28,6 +28,7 @@ from noren.methods.generalize import NO_ITEM, Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount, sorted_by
 from noren.methods.shared_values import require_enough_customers, suppressed_columns
 from noren.progress import Progress, silent
+from noren.protocols import Method
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
@@ -41,6 +42,7 @@ def protect_generalize_by_count(
     method: GeneralizeByCount, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Make histories alike, k by k: customers are numbered by length, rows by their place in it."""
+    _refuse(method, most_rows=method.most_rows is not None)
     progress(0.0, _("grouping customers by their number of purchases"))
     nothing = original.rowless()
     require_exact(nothing, nothing.measured())
@@ -157,24 +159,26 @@ class _Units(NamedTuple):
         return row_arrays(start, columns, self.sds, self.widths, item, self.origins)
 
 
+def _refuse(method: Method, **wanted: bool) -> None:
+    """Stop where a parameter is wanted that only one machine can use."""
+    if names := ", ".join(name for name, is_wanted in wanted.items() if is_wanted):
+        message = _("{method} does not run on Spark with {names}; use --engine local, or leave these out")
+        raise ParameterError(message.format(method=method.name, names=names))
+
+
 @plan(Generalize)
 def protect_generalize(
     method: Generalize, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Search blocks of customers on the workers, each as one machine searches it."""
     # what makes blocks depend on one another or on the clock, or bounds all from below, one machine does
-    refused = {
-        "survival": method.survival is not None,
-        "lower_bound": method.lower_bound != "none",
-        "effort": not isinstance(method.effort, str),
-    }
-    if any(refused.values()):
-        names = ", ".join(name for name, wanted in refused.items() if wanted)
-        raise ParameterError(
-            _("generalize does not run on Spark with {names}; use --engine local, or only k and a named effort").format(
-                names=names
-            ),
-        )
+    _refuse(
+        method,
+        survival=method.survival is not None,
+        lower_bound=method.lower_bound != "none",
+        effort=not isinstance(method.effort, str),
+        most_rows=method.most_rows is not None,
+    )
     progress(0.0, _("aligning histories"))
     nothing = original.rowless()
     measured = nothing.measured()
