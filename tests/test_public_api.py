@@ -17,8 +17,8 @@ def test_exported_names() -> None:
     assert noren.__all__ == sorted(noren.__all__)
     assert set(noren.__all__) == {
         "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Rule", "Schema", "Score",
-        "Table", "__version__", "attack", "attack_folder", "check", "explore", "identifiers", "infer", "measure",
-        "measure_folder", "population", "protect", "protect_folder", "read", "reconstruct", "sample",
+        "Table", "__version__", "attack", "attack_folder", "check", "explore", "identifiers", "infer", "losses",
+        "measure", "measure_folder", "population", "protect", "protect_folder", "read", "reconstruct", "sample",
         "unicity", "verdict",
     }  # fmt: skip
     assert dir(noren) == noren.__all__

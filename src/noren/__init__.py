@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from noren.api import attack, check, measure, protect, reconstruct, sample
+    from noren.api import attack, check, losses, measure, protect, reconstruct, sample
     from noren.data.frames import History, Table
     from noren.data.reading import read
     from noren.data.release import Release
@@ -46,6 +46,7 @@ __all__ = [
     "explore",
     "identifiers",
     "infer",
+    "losses",
     "measure",
     "measure_folder",
     "population",
@@ -59,7 +60,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "noren.api": ("attack", "check", "measure", "protect", "reconstruct", "sample"),
+    "noren.api": ("attack", "check", "losses", "measure", "protect", "reconstruct", "sample"),
     "noren.data.frames": ("History", "Table"),
     "noren.data.reading": ("read",),
     "noren.data.release": ("Release",),
