@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from noren.data.checks.report import Report
     from noren.data.release import Statement
     from noren.errors import Problem
+    from noren.measures.losses import Losses
+
+_SAMPLE_COLUMNS = 8
 
 
 @app.command("protect", component_flags=True)
@@ -92,6 +95,7 @@ def protect(
     answer: dict[str, Any] = {"release": str(out), "method": ready.name, "parameters": ready.parameters()}
     answer |= {**dict(zip(keys, counts, strict=True)), **done.more, "promise": done.statement.promise}
     answer |= {"left_out": list(done.left_out), "notes": done.statement.notes}
+    answer |= {"losses": done.losses.to_dict()} if done.losses else {}
     answer |= {"failed": {"audit": str(done.failure)}} if done.failure else {}
     labels = (_("Original rows"), _("Released rows"), _("Deleted rows"), _("Added rows"))
     facts = _statement_rows(done.statement)
@@ -101,6 +105,7 @@ def protect(
         f"noren measure {original} {out}{reading.flags}{where.flag} --measures {'classes' if done.failure else 'all'}"
     )
     parts: list[Part] = [TextTable(("", ""), [*facts, (_("Release"), str(out))])]
+    parts += _losses_parts(done.losses) if done.losses else []
     parts += [Note(str(done.failure))] if done.failure else []
     parts.append(Note(_("next: {command}").format(command=again)))
     if done.failure and situation.json:
@@ -124,6 +129,30 @@ def _statement_rows(statement: Statement) -> list[tuple[str, str]]:
         if step.notes.get("missing_columns"):
             facts.append((_("Missing columns"), ", ".join(step.notes["missing_columns"])))
     return facts
+
+
+def _losses_parts(losses: Losses) -> Iterator[Part]:
+    """Yield what was lost: sentences, the customers that cost most rows, a few rows before and after, a proposal."""
+    yield str(losses)
+    yield from losses.sentences()
+    if dearest := losses.secret.customers:
+        headings = (_("Customer"), _("Rows"), _("Deleted rows"), _("Reason"))
+        rows = [(loss.customer[:40], number(loss.rows), number(loss.lost), loss.why) for loss in dearest]
+        yield TextTable(headings, rows, _("Customers with the most deleted rows (secret)"))
+    if losses.secret.sample:
+        yield _("Rows before and after (secret)")
+    for sample in losses.secret.sample:
+        yield f"{number(sample.row):>9}  {_first_cells(sample.before)}"
+        yield f"{'→':>9}  {_('Deleted') if sample.after is None else _first_cells(sample.after)}"
+    if losses.proposal:
+        yield str(losses.proposal)
+
+
+def _first_cells(row: Mapping[str, str]) -> str:
+    from noren.data.frames import brief
+
+    cells = [brief(text, 30) or "–" for text in row.values()]
+    return ", ".join(cells[:_SAMPLE_COLUMNS]) + (", …" if len(cells) > _SAMPLE_COLUMNS else "")
 
 
 # --- what is done with a release -------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from noren.engines.blocks import run_interruptibly
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
 from noren.measures.evidence import available_evidence
+from noren.measures.losses import Losses, OriginalSummary
 from noren.measures.safety.matching import UNLISTED
 from noren.measures.safety.table_classes import table_classes
 from noren.methods.retention import Retention, protect_file
@@ -107,7 +108,8 @@ class ProtectResult:
     """What was written: the statement, and how many rows there were, are, are gone and are new.
 
     ``audited`` tells whether the claim was checked, None where there is none; ``failure`` why it was not;
-    ``left_out`` names the columns that were left out because they identify people, ``more`` what an engine adds.
+    ``left_out`` names the columns that were left out because they identify people, ``more`` what an engine adds,
+    ``losses`` says what was lost, where the engine knows the rows; it is secret.
     """
 
     statement: Statement
@@ -119,6 +121,7 @@ class ProtectResult:
     failure: AuditUnfinishedError | str | None = None
     left_out: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
+    losses: Losses | None = field(default=None, repr=False)
 
 
 class Engine:
@@ -177,6 +180,7 @@ class Engine:
         official, auditing = options.pop("official", False), options.pop("auditing", None)
         require_free_path(out, replace=force and RELEASE)
         naming = [column.name for column in original.schema.with_role("identifier")]
+        summary = OriginalSummary.of(original.rows)
         with choice.using(self._chosen):
             release, check = run_interruptibly(
                 api.protect_unaudited, original.take, method, seed=seed, progress=progress, **options
@@ -199,7 +203,8 @@ class Engine:
         rows = (release.secret.original_rows, len(release.public), release.deleted_rows, release.inserted_rows)
         left_out = [name for name in naming if name not in release.public.schema.names]
         audited = None if check is None or not audit else failure is None
-        return ProtectResult(release.statement, *rows, audited, failure, left_out)
+        lost = summary.losses(release)
+        return ProtectResult(release.statement, *rows, audited, failure, left_out, losses=lost)
 
     def attack(
         self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
