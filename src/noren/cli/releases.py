@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -142,17 +142,17 @@ def _losses_parts(losses: Losses) -> Iterator[Part]:
     if losses.secret.sample:
         yield _("Rows before and after (secret)")
     for sample in losses.secret.sample:
-        yield f"{number(sample.row):>9}  {_first_cells(sample.before)}"
-        yield f"{'→':>9}  {_('Deleted') if sample.after is None else _first_cells(sample.after)}"
+        yield f"{number(sample.row):>9}  {_first_cells(sample.before, sample.before)}"
+        yield f"{'→':>9}  {_('Deleted') if sample.after is None else _first_cells(sample.before, sample.after)}"
     if losses.proposal:
         yield str(losses.proposal)
 
 
-def _first_cells(row: Mapping[str, str]) -> str:
+def _first_cells(names: Iterable[str], row: Mapping[str, str]) -> str:
     from noren.data.frames import brief
 
-    cells = [brief(text, 30) or "–" for text in row.values()]
-    return ", ".join(cells[:_SAMPLE_COLUMNS]) + (", …" if len(cells) > _SAMPLE_COLUMNS else "")
+    cells = [brief(row.get(name, ""), 30) or "–" for name in names]
+    return ", ".join([*cells[:_SAMPLE_COLUMNS], *(["…"] if len(cells) > _SAMPLE_COLUMNS else [])])
 
 
 # --- what is done with a release -------------------------------------------------------------------------------------

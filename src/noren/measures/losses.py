@@ -62,7 +62,10 @@ class CustomerLoss:
 
 @dataclass(frozen=True)
 class SampleRow:
-    """A row of the original (``row`` counts from 1) and what was released of it: nothing where it was deleted."""
+    """A row of the original (``row`` counts from 1) and what was released of it: nothing where it was deleted.
+
+    Columns of pseudonyms are left out of what was released: whose they are is in the secret part of the release alone.
+    """
 
     row: int
     before: dict[str, str]
@@ -273,13 +276,12 @@ class OriginalSummary:
         )
         first = found.with_row_index("at").sort(pl.col("public").is_null(), "at").unique("owner", maintain_order=True)
         first = first.sort("owner")
-        before = self.sample.take(first["at"]).texts("")
-        after = release.public.take(first["public"].drop_nulls()).texts()
-        released = after.iter_rows(named=True)
-        for (row, public), cells in zip(
-            first.select("row", "public").iter_rows(), before.iter_rows(named=True), strict=True
-        ):
-            yield SampleRow(row + 1, cells, None if public is None else next(released))
+        before = self.sample.take(first["at"]).texts("").rows(named=True)
+        public = release.public.take(first["public"].drop_nulls())
+        naming = [column.name for column in public.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER)]
+        released = iter(public.texts().drop(naming).rows(named=True))
+        for cells, (row, place) in zip(before, first.select("row", "public").iter_rows(), strict=True):
+            yield SampleRow(row + 1, cells, None if place is None else next(released))
 
 
 def _proposal(rows: Whole, lost: Whole, step: Statement) -> OutlierProposal | None:
