@@ -30,6 +30,8 @@ DATA_FILE = "data.parquet"
 """The data of a project as they were read."""
 STAGES_FILE = "stages.json"
 """What a cluster did for a run, step by step, beside its other files."""
+LOSSES_FILE = "losses.json"
+"""What the release of a run lost; it names customers."""
 _ID = re.compile(r"[a-z0-9]{12}")
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
+from pydantic import TypeAdapter
 
 from noren.attacks import attacks as every_attack
 from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
@@ -15,6 +16,7 @@ from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, percent
+from noren.judgement.page_text import printable
 from noren.judgement.rule import RECIPIENTS, RULES, get_rule
 from noren.judgement.sentences import (
     attack_outcome_text,
@@ -26,17 +28,19 @@ from noren.judgement.sentences import (
     rule_sentence,
 )
 from noren.judgement.verdict import Verdict, VerdictStatus
+from noren.measures.losses import Losses
 from noren.methods import methods as every_method
 from noren.registry import flags
 from noren.reports.run_view import RowCounts, RunView, StepView
 from noren.studio.actions.projects import change_project
 from noren.studio.api.data import Start
-from noren.studio.folders import STAGES_FILE, read_json
+from noren.studio.folders import LOSSES_FILE, STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
 from noren.studio.pages.frame import OfRun, ProjectRequest, RunRequest
 from noren.studio.result_figures import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.service import pair_of
 from noren.studio.store import State
+from noren.studio.users import UserRole
 from noren.studio.work.results import Result, engine_sentences, failures, missing_sentence
 from noren.tables import Texts
 from noren.web.frame import stage_rows, with_query
@@ -101,6 +105,7 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         precision=[{"name": name} | facts for name, facts in marginals.items() if "perturbed" in facts],
         histograms=[histogram_of(bars) for bars in view.histograms],
         classes=classes_of(view),
+        losses=losses_of(visit),
         change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
         terms=list(terms(*VerdictStatus, *_EXPLAINED).values()),
@@ -252,6 +257,21 @@ def classes_of(view: RunView) -> dict[str, Any] | None:
             for label, classes, people in zip(sizes["labels"], sizes["counts"], sizes["members"], strict=True)
             if classes
         ],
+    }
+
+
+def losses_of(visit: RunRequest) -> dict[str, Any] | None:
+    """Return what the release lost, ready for ``result_losses.html.jinja``; customers are named to stewards alone."""
+    content = read_json(visit.studio.job_folder(visit.run) / LOSSES_FILE)
+    if content is None:  # the run is older than this
+        return None
+    lost = TypeAdapter(Losses).validate_python(content)
+    dearest = lost.secret.customers if visit.who.may(UserRole.STEWARD) else ()
+    return {
+        "finding": str(lost),
+        "sentences": list(lost.sentences()),
+        "customers": [[printable(one.customer), count(one.rows), count(one.lost), one.why] for one in dearest],
+        "proposal": str(lost.proposal or ""),
     }
 
 

@@ -26,9 +26,10 @@ from noren.drawing.crosstabs import crosstabs
 from noren.execution.engine import OriginalInput, ServerEngine
 from noren.execution.session import report_stages
 from noren.i18n import _
+from noren.measures.losses import losses
 from noren.progress import Progress, part_of
 from noren.reports.run_view import row_pairs, run_view
-from noren.studio.folders import STAGES_FILE, Folders, method_of, read_json, write_json
+from noren.studio.folders import LOSSES_FILE, STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.work import STAGES
 from noren.studio.work.results import RunFolder, load_outcome, summary_of
 from noren.sweeps.cached_point import CachedPoint
@@ -73,6 +74,7 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     pq.write_table(row_pairs(original, release).to_arrow(), folder / "rows.parquet", compression="zstd")
     progress(0.95)
     write_json(folder / "crosstabs.json", crosstabs(original, release))
+    write_json(folder / LOSSES_FILE, losses(original, release).to_dict())
     progress(1.0)
     return summary_of(view, order.get("rule"))
 
