@@ -1,6 +1,8 @@
 """The table of who may do what at the studio: a line for each route, and the least role that is enough for it.
 
-``all`` is open to whoever reaches the server. Everybody else must log in; a role below the one named is refused (403).
+``all`` is open to whoever reaches the server. Everybody else must log in; a role that does not cover the one named
+is refused (403): stewards may do what reviewers may, and these what readers may; administrators what readers may, and
+what is theirs alone.
 """
 
 from __future__ import annotations
@@ -72,10 +74,10 @@ GET    /runs/{job}/script                                                 reader
 POST   /runs/{job}/secret                                                 steward
 GET    /session                                                           reader
 GET    /trail                                                             reviewer
-GET    /users                                                             steward
-POST   /users                                                             steward
-DELETE /users/{login}                                                     steward
-PATCH  /users/{login}                                                     steward
+GET    /users                                                             administrator
+POST   /users                                                             administrator
+DELETE /users/{login}                                                     administrator
+PATCH  /users/{login}                                                     administrator
 """
 
 _PAGES = """
@@ -136,9 +138,9 @@ GET    /projects/{project}/runs/{job}                                     reader
 POST   /projects/{project}/unarchive                                      steward
 GET    /trail                                                             reviewer
 GET    /trail.jsonl                                                       reviewer
-GET    /users                                                             steward
-POST   /users                                                             steward
-POST   /users/{login}/{act}                                               steward
+GET    /users                                                             administrator
+POST   /users                                                             administrator
+POST   /users/{login}/{act}                                               administrator
 """
 
 

@@ -21,7 +21,10 @@ from noren.studio.users import UserRole
 
 PASSWORD = "correct horse battery"
 SEED = 731_046_582_904_117
-STAFF = {"ann": UserRole.STEWARD, "dan": UserRole.STEWARD, "ben": UserRole.REVIEWER, "cora": UserRole.READER}
+STAFF = {
+    "ada": UserRole.ADMINISTRATOR, "ann": UserRole.STEWARD, "dan": UserRole.STEWARD, "ben": UserRole.REVIEWER,
+    "cora": UserRole.READER,
+}  # fmt: skip
 
 
 @cache
@@ -31,7 +34,7 @@ def quickly_hashed() -> str:
 
 
 class Staffed(Quiet):
-    """Ann and Dan are stewards, Ben reviews, Cora reads; each has a browser."""
+    """Ada is the administrator, Ann and Dan are stewards, Ben reviews, Cora reads; each has a browser."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         super().__init__(folder, **settings)

@@ -255,7 +255,7 @@ def test_only_stewards_hand_out(stage: Stage, run: str) -> None:
     page = f"/projects/{stage.project}/results/{run}/publish"
     answer = stage.staff["ben"].post(f"{page}/share", data=TO)
     assert answer.status_code == 403
-    assert "your role is reviewer; this needs a steward" in answer.text
+    assert "your role is reviewer; this needs the role steward" in answer.text
     assert "Record that it is shared" not in stage.staff["ben"].get(page).text
 
 

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from noren.studio.folders import Folders, UnknownIdError, read_json, write_json
-from noren.studio.store import State, Store
+from noren.studio.store import State, Store, tables
+from noren.studio.users import UserRole
 from noren.web.accounts import digest_of
 from noren.web.uploads import display_name
 from noren.work.queue import new_id
@@ -81,6 +82,25 @@ def test_sessions_end(store: Store) -> None:
     assert not store.users.has_session(old, "hash")
     assert store.users.has_session(new, "hash")
     assert not store.users.has_session(new, "another hash")
+
+
+_LATER = {"accounts": {"created_by"}}
+"""What tables have that were made by a later step than the first."""
+
+
+def test_a_database_of_the_first_step_is_brought_up_to_date(store: Store, tmp_path: Path) -> None:
+    store.users.add("ada", "", "correct horse battery", UserRole.ADMINISTRATOR)
+    with store.engine.begin() as database:
+        for table, columns in _LATER.items():
+            for name in columns:
+                database.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {name}")
+        database.exec_driver_sql("UPDATE studio_version SET version_num = '0001'")
+    again = Store(f"sqlite:///{tmp_path / 'studio.sqlite'}")
+    there = sa.inspect(again.engine)
+    for table in tables.tables.values():
+        assert {column["name"] for column in there.get_columns(table.name)} == set(table.c.keys())
+        assert {index["name"] for index in there.get_indexes(table.name)} == {index.name for index in table.indexes}
+    assert [(user.login, user.created_by) for user in again.users.all()] == [("ada", "")]
 
 
 @pytest.mark.parametrize(

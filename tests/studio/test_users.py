@@ -20,7 +20,7 @@ from noren.studio.audit_trail import STUDIO
 from noren.studio.users import UserRole
 from noren.web.accounts import hashed
 
-REVOKED = "your access was revoked; contact a data steward"
+REVOKED = "your access was revoked; contact an administrator"
 
 
 @pytest.fixture
@@ -50,14 +50,15 @@ def test_from_the_first_user_on_only_users_are_let_in(staffed: Staffed) -> None:
     first = {"login": "Ann", "name": "Ann A.", "password": PASSWORD}
     reader = staffed.client.post("/users", data=first | {"role": "reader"})
     assert reader.status_code == 422
-    assert "the first user must be a steward" in reader.text
-    assert staffed.client.post("/users", data=first | {"role": "steward"}).status_code == 303
+    assert "the first user must be an administrator" in reader.text
+    assert staffed.client.post("/users", data=first | {"role": "administrator"}).status_code == 303
     assert staffed.client.get("/").headers["location"] == "/login"
     assert staffed.client.get("/api/v1/projects").status_code == 401
     wrong = staffed.browser().post("/login", data={"login": "ann", "password": "another password"})
     assert wrong.status_code == 403
     said = staffed.logged_in("ANN").get("/api/v1/session").json()
-    assert (said["user"], said["role"]) == ("ann", "steward")
+    assert (said["user"], said["role"]) == ("ann", "administrator")
+    assert staffed.studio.store.users.get("ann").created_by == "owner"
 
 
 def test_the_one_password_opens_nothing_once_there_are_users(staffed: Staffed) -> None:
@@ -80,32 +81,39 @@ def test_the_one_password_opens_nothing_once_there_are_users(staffed: Staffed) -
     ],
 )
 def test_who_cannot_be_added(staffed: Staffed, login: str, password: str, reason: str) -> None:
-    staffed.studio.store.users.add("ann", "", PASSWORD, UserRole.STEWARD)
+    staffed.studio.store.users.add("ann", "", PASSWORD, UserRole.ADMINISTRATOR)
     with pytest.raises(NorenError, match=reason):
         staffed.studio.store.users.add(login, "", password, UserRole.READER)
     assert [user.login for user in staffed.studio.store.users.all()] == ["ann"]
     assert [entry.kind for entry in staffed.studio.store.trail.entries()] == ["user-added"]
 
 
-def test_the_last_steward_stays(staffed: Staffed) -> None:
+def test_the_last_administrator_stays(staffed: Staffed) -> None:
     staff, users = staffed.hire(), staffed.studio.store.users
-    users.revoke("dan")
-    for answer in (
-        staff["ann"].delete("/api/v1/users/ann"),
-        staff["ann"].patch("/api/v1/users/ann", json={"role": "reader"}),
-    ):
-        assert answer.status_code == 409
-        assert told(answer) == "ann is the last steward; appoint another first"
-    assert users.get("ann").role == UserRole.STEWARD
-    assert staff["ann"].delete("/api/v1/users/dan").status_code == 409  # she was revoked already
-    assert staff["ann"].delete("/api/v1/users/nobody").status_code == 404
+    assert told(staff["ada"].delete("/api/v1/users/ada")) == "ada is the last administrator; appoint another first"
+    with pytest.raises(NorenError, match="ada is the last administrator"):
+        users.set_role("ada", UserRole.STEWARD)
+    assert users.get("ada").role == UserRole.ADMINISTRATOR
+    assert staff["ada"].delete("/api/v1/users/dan").status_code == 204
+    assert staff["ada"].delete("/api/v1/users/dan").status_code == 409  # she was revoked already
+    assert staff["ada"].delete("/api/v1/users/nobody").status_code == 404
+
+
+def test_an_administrator_cannot_become_an_approver_by_herself(staffed: Staffed) -> None:
+    ada = staffed.hire()["ada"]
+    second = {"login": "eve", "password": PASSWORD, "role": "administrator"}
+    assert ada.post("/api/v1/users", json=second).status_code == 201
+    answer = ada.patch("/api/v1/users/ada", json={"role": "reviewer"})
+    assert (answer.status_code, told(answer)) == (409, "another administrator must change your role")
+    assert staffed.studio.store.users.get("eve").created_by == "ada"
+    staffed.studio.store.users.set_role("ada", UserRole.REVIEWER)
 
 
 def test_an_open_tab_of_a_revoked_user_gets_one_clear_line(staffed: Staffed) -> None:
     staff = staffed.hire()
     ben = staff["ben"]
     assert ben.get("/").status_code == 200
-    assert staff["ann"].delete("/api/v1/users/ben").status_code == 204
+    assert staff["ada"].delete("/api/v1/users/ben").status_code == 204
     for answer in (ben.get("/api/v1/projects"), ben.post("/api/v1/projects", json={"name": "Mine"})):
         assert answer.status_code == 401
         assert told(answer) == REVOKED
@@ -127,7 +135,7 @@ def test_an_open_tab_of_a_revoked_user_gets_one_clear_line(staffed: Staffed) -> 
 )
 def test_who_is_changed_logs_in_again(staffed: Staffed, change: dict[str, str], line: str) -> None:
     staff = staffed.hire()
-    assert staff["ann"].patch("/api/v1/users/ben", json=change).status_code == 200
+    assert staff["ada"].patch("/api/v1/users/ben", json=change).status_code == 200
     assert told(staff["ben"].get("/api/v1/projects")) == line
     again = staffed.logged_in("ben", change.get("password", PASSWORD))
     assert again.get("/api/v1/session").json()["role"] == change.get("role", "reviewer")
@@ -173,22 +181,22 @@ def test_who_logs_out_is_out(staffed: Staffed) -> None:
     assert told(cora.get("/api/v1/session")) == "you are not logged in; log in first"
 
 
-def test_pages_of_stewards(staffed: Staffed) -> None:
+def test_pages_of_administrators(staffed: Staffed) -> None:
     staff = staffed.hire()
-    shown = staff["ann"].get("/users").text
-    assert heading(shown) == "4 users"
+    shown = staff["ada"].get("/users").text
+    assert heading(shown) == "5 users"
     assert all(login in shown for login in STAFF)
-    assert 'href="/users"' in staff["ann"].get("/").text
+    assert 'href="/users"' in staff["ada"].get("/").text
     assert 'href="/users"' not in staff["ben"].get("/").text
     assert 'href="/trail"' in staff["ben"].get("/").text
     assert staff["ben"].get("/users").status_code == 403
-    assert "your role is reviewer; this needs a steward" in staff["ben"].get("/api/v1/users").text
-    role = staff["ann"].post("/users/cora/role", data={"role": "reviewer"})
+    assert "your role is reviewer; this needs the role administrator" in staff["ben"].get("/api/v1/users").text
+    role = staff["ada"].post("/users/cora/role", data={"role": "reviewer"})
     assert role.status_code == 303
     assert staffed.studio.store.users.get("cora").role == UserRole.REVIEWER
-    assert staff["ann"].post("/users/cora/role", data={"role": "king"}).status_code == 422
-    assert staff["ann"].post("/users/cora/revoke").status_code == 303
-    assert heading(staff["ann"].get("/users").text) == "3 users"
+    assert staff["ada"].post("/users/cora/role", data={"role": "king"}).status_code == 422
+    assert staff["ada"].post("/users/cora/revoke").status_code == 303
+    assert heading(staff["ada"].get("/users").text) == "4 users"
 
 
 def test_the_trail_says_who_did_what_and_no_password(staffed: Staffed) -> None:
@@ -198,17 +206,17 @@ def test_the_trail_says_who_did_what_and_no_password(staffed: Staffed) -> None:
     assert sent.status_code == 202
     staff["ann"].patch(f"/api/v1/projects/{project}", json={"rule": "public"})
     staff["ann"].delete(f"/api/v1/projects/{project}")
-    staff["ann"].delete("/api/v1/users/cora")
+    staff["ada"].delete("/api/v1/users/cora")
     found = staffed.studio.store.trail.entries()
     assert [(entry.kind, entry.actor) for entry in found] == [
-        *[("user-added", STUDIO)] * 4,
+        *[("user-added", STUDIO)] * 5,
         *(("entered", login) for login in STAFF),
         ("project-added", "ann"),
         ("uploaded", "dan"),
         ("ordered", "dan"),
         ("project-changed", "ann"),
         ("project-removed", "ann"),
-        ("user-revoked", "ann"),
+        ("user-revoked", "ada"),
     ]
     assert found[-3].body == {"project": project, "rule": "public"}
     everything = b"".join(staffed.studio.store.trail.lines()).decode()
@@ -227,7 +235,7 @@ def test_an_act_and_its_entry_are_one(staffed: Staffed, monkeypatch: pytest.Monk
         lambda: store.add_project("Lost", {}),
         lambda: store.remove_project(project.id),
         lambda: store.add_job(project.id, "run", "Lost", {}),
-        lambda: store.users.add("ann", "", PASSWORD, UserRole.STEWARD),
+        lambda: store.users.add("ann", "", PASSWORD, UserRole.ADMINISTRATOR),
     )
     for act in acts:
         with pytest.raises(RuntimeError, match="no room"):
@@ -256,12 +264,12 @@ def test_many_acts_at_once_stay_a_chain(address: str) -> None:
 
 
 def test_programs_see_one_user_as_the_pages_do(staffed: Staffed) -> None:
-    ann: TestClient = staffed.hire()["ann"]
-    made = ann.post("/api/v1/users", json={"login": "eve", "password": PASSWORD, "role": "reader"})
+    ada: TestClient = staffed.hire()["ada"]
+    made = ada.post("/api/v1/users", json={"login": "eve", "password": PASSWORD, "role": "reader"})
     assert made.status_code == 201
     assert {key: made.json()[key] for key in ("login", "name", "role", "revoked")} == {
         "login": "eve", "name": "eve", "role": "reader", "revoked": None,
     }  # fmt: skip
-    assert "password" not in str(ann.get("/api/v1/users").json())
-    assert ann.post("/api/v1/users", json={"login": "eve", "password": PASSWORD, "role": "reader"}).status_code == 422
-    assert ann.post("/api/v1/users", json={"login": "x", "password": "p", "role": "king"}).status_code == 422
+    assert "password" not in str(ada.get("/api/v1/users").json())
+    assert ada.post("/api/v1/users", json={"login": "eve", "password": PASSWORD, "role": "reader"}).status_code == 422
+    assert ada.post("/api/v1/users", json={"login": "x", "password": "p", "role": "king"}).status_code == 422

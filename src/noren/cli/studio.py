@@ -26,7 +26,7 @@ HELP = _("Run the studio: protect, attack and judge data in the browser.")
 
 PASSWORD = "NOREN_STUDIO_PASSWORD"  # noqa: S105 - the name of a variable
 LoginName = Annotated[str, Argument(metavar="LOGIN", help=_("The login."))]
-RoleName = Annotated[str, Option("--role", metavar="steward|reviewer|reader")]
+RoleName = Annotated[str, Option("--role", metavar="administrator|steward|reviewer|reader")]
 
 app = App(invoke_without_command=True)
 user = app.group("user", help=_("Manage the users of a studio."), no_args_is_help=True)

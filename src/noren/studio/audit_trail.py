@@ -52,6 +52,11 @@ def act_as(actor: str) -> None:
     _actor.set(actor)
 
 
+def acting() -> str:
+    """Return who acts."""
+    return _actor.get()
+
+
 @contextlib.contextmanager
 def acting_as(actor: str) -> Iterator[None]:
     """Say who acts, for a while."""

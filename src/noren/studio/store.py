@@ -55,7 +55,7 @@ _jobs = sa.Table(
     sa.Column("error", sa.Text, nullable=False),
     sa.Column("created", sa.String(32), nullable=False),
 )
-account_tables(tables)
+account_tables(tables, sa.Column("created_by", sa.String(64), nullable=False, server_default=""))
 
 
 @dataclass(frozen=True)

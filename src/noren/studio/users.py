@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.studio.audit_trail import OWNER, RESERVED, Trail, act_as, acting_as
+from noren.studio.audit_trail import OWNER, RESERVED, Trail, act_as, acting, acting_as
 from noren.web.accounts import Account, Accounts, Tries, checked_login, folded, is_right
 from noren.web.errors import ConflictError, ForbiddenError, NotFoundError
 from noren.web.settings import ServerSettings
@@ -32,19 +32,22 @@ _Route = TypeVar("_Route", bound=Callable[..., Any])
 
 
 class UserRole(StrEnum):
-    """What a user may do, each more than the one before."""
+    """What a user may do: each of the first three more than the one before, the last something else."""
 
     READER = N_("reader")
-    """Looks, and changes nothing."""
+    """Looks at the projects shared with her, and changes nothing."""
     REVIEWER = N_("reviewer")
-    """Besides, approves or refuses what others made."""
+    """Looks at all projects, and approves or refuses what others made."""
     STEWARD = N_("steward")
-    """Does everything, also with users."""
+    """Does everything with data; nothing with users."""
+    ADMINISTRATOR = N_("administrator")
+    """Adds users and sets their roles; sees no project, and approves nothing."""
 
-    @property
-    def rank(self) -> int:
-        """How much it allows."""
-        return list(UserRole).index(self)
+    def covers(self, needed: UserRole) -> bool:
+        """Tell whether this role is enough where another is needed."""
+        if UserRole.ADMINISTRATOR in (self, needed):
+            return needed in (self, UserRole.READER)
+        return list(UserRole).index(self) >= list(UserRole).index(needed)
 
     @property
     def words(self) -> str:
@@ -54,9 +57,10 @@ class UserRole(StrEnum):
 
 @dataclass(frozen=True)
 class User(Account):
-    """Somebody who may use a studio, or might until she was revoked."""
+    """Somebody who may use a studio, or might until she was revoked; ``created_by`` is who added her."""
 
     role: UserRole
+    created_by: str = ""
 
 
 def get_role(word: str) -> UserRole:
@@ -79,7 +83,7 @@ class Users(Accounts[User]):
         self._trail = trail
 
     def _account(self, row: Any) -> User:
-        return User(row.id, row.login, row.name, UserRole(row.role), row.created, row.revoked)
+        return User(row.id, row.login, row.name, UserRole(row.role), row.created, row.revoked, row.created_by)
 
     def changing(self) -> contextlib.AbstractContextManager[sa.Connection]:
         """Return a transaction of which the trail tells."""
@@ -106,21 +110,23 @@ class Users(Accounts[User]):
         return user
 
     def add(self, login: str, name: str, password: str, role: UserRole) -> User:
-        """Add a user; the first must be a steward, for nobody else could add others."""
+        """Add a user; the first must be an administrator, for nobody else could add others."""
         known = checked_login(login)
         if known in RESERVED:
             message = _("{login!r} is no login; use 2 to 64 letters, digits, or any of . _ - + @")
             raise ParameterError(message.format(login=login))
-        if role != UserRole.STEWARD and not self.exist():
-            raise ParameterError(_("the first user must be a steward; add a steward first"))
-        return self.add_account(known, name or known, password, role)
+        if role != UserRole.ADMINISTRATOR and not self.exist():
+            raise ParameterError(_("the first user must be an administrator; add an administrator first"))
+        return self.add_account(known, name or known, password, role, created_by=acting())
 
     def set_role(self, login: str, role: UserRole) -> User:
         """Give a user another role; open sessions end."""
         user = self._active(login)
+        if user.login == acting():
+            raise ConflictError(_("another administrator must change your role"))
         if user.role != role:
             with self.changing() as database:
-                self._keep_a_steward(database, user, role)
+                self._keep_an_administrator(database, user)
                 self.change(database, user, "role", role=str(role))
                 self.note(database, "user-role", user, role=str(role), before=str(user.role))
         return self.get(login)
@@ -135,7 +141,7 @@ class Users(Accounts[User]):
         """Let a user in no more; what the trail says of her stays, and nobody else gets her login."""
         user = self._active(login)
         with self.changing() as database:
-            self._keep_a_steward(database, user, None)
+            self._keep_an_administrator(database, user)
             self.change(database, user, "revoked", revoked=now())
             self.note(database, "user-revoked", user)
         return self.get(login)
@@ -146,11 +152,11 @@ class Users(Accounts[User]):
             raise ConflictError(_("{login} is revoked").format(login=user.login))
         return user
 
-    def _keep_a_steward(self, database: sa.Connection, user: User, role: UserRole | None) -> None:
-        at = self.accounts.c
-        others = sa.select(at.id).where(at.role == str(UserRole.STEWARD), at.revoked.is_(None), at.id != user.id)
-        if role != UserRole.STEWARD and database.execute(others.limit(1)).first() is None:
-            raise ConflictError(_("{login} is the last steward; appoint another first").format(login=user.login))
+    def _keep_an_administrator(self, database: sa.Connection, user: User) -> None:
+        at, role = self.accounts.c, UserRole.ADMINISTRATOR
+        others = sa.select(at.id).where(at.role == str(role), at.revoked.is_(None), at.id != user.id)
+        if user.role == role and database.execute(others.limit(1)).first() is None:
+            raise ConflictError(_("{login} is the last administrator; appoint another first").format(login=user.login))
 
 
 # --- the door --------------------------------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ class Users(Accounts[User]):
 
 @dataclass(frozen=True)
 class StudioIdentity:
-    """Who asks; without users it is the one person whose studio it is, a steward."""
+    """Who asks; without users it is the one person whose studio it is, a steward who may add the first user."""
 
     login: str = OWNER
     name: str = ""
@@ -171,7 +177,7 @@ class StudioIdentity:
 
     def may(self, role: UserRole) -> bool:
         """Tell whether somebody may do what needs a role."""
-        return self.role.rank >= role.rank
+        return not self.is_user or self.role.covers(role)
 
 
 class StudioAuthentication:
@@ -210,7 +216,7 @@ class StudioAuthentication:
         """Return in one line why a session that was let in is so no longer; nothing where it never was."""
         ended = self._users.why_ended(session)
         if ended == "revoked":
-            return _("your access was revoked; contact a data steward")
+            return _("your access was revoked; contact an administrator")
         return _("your role or password was changed; log in again") if ended else ""
 
     def enter(self, login: str, password: str, address: str = "") -> str | None:
@@ -262,4 +268,4 @@ async def allowed(request: Request) -> None:
 
 def role_missing(who: StudioIdentity, needed: UserRole) -> str:
     """Return the message that somebody's role is not enough."""
-    return _("your role is {role}; this needs a {needed}").format(role=who.role.words, needed=needed.words)
+    return _("your role is {role}; this needs the role {needed}").format(role=who.role.words, needed=needed.words)

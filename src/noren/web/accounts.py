@@ -43,10 +43,10 @@ _FORGOTTEN = 100
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def account_tables(tables: sa.MetaData) -> tuple[sa.Table, sa.Table]:
+def account_tables(tables: sa.MetaData, *more: sa.Column[Any]) -> tuple[sa.Table, sa.Table]:
     """Add the tables of accounts and of sessions; a session without an account was opened by a server's one password.
 
-    ``ended`` says why somebody else ended a session.
+    ``more`` are columns that a server's accounts have besides; ``ended`` says why somebody else ended a session.
     """
     accounts = sa.Table(
         "accounts",
@@ -58,6 +58,7 @@ def account_tables(tables: sa.MetaData) -> tuple[sa.Table, sa.Table]:
         sa.Column("created", sa.String(32), nullable=False),
         sa.Column("revoked", sa.String(32)),
         sa.Column("password_hash", sa.Text, nullable=False),
+        *more,
     )
     sessions = sa.Table(
         "sessions",
@@ -153,13 +154,13 @@ class Accounts(Generic[_Kind]):
         right = is_right(None if row is None else row.password_hash, password)
         return self._account(row) if row is not None and right and row.revoked is None else None
 
-    def add_account(self, login: str, name: str, password: str, role: str) -> _Kind:
-        """Add a person."""
+    def add_account(self, login: str, name: str, password: str, role: str, **more: Any) -> _Kind:
+        """Add a person; ``more`` is what a server's accounts have besides."""
         known, name = checked_login(login), " ".join(name.split())
         if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
             message = _("a name or reason needs 1 to {most} characters; change it")
             raise ParameterError(message.format(most=LONGEST_NAME))
-        account = self.kind(new_id(), known, name, role, now())
+        account = self.kind(new_id(), known, name, role, now(), **more)
         password_hash = hashed(password)
         try:
             with self.changing() as database:

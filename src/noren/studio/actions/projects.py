@@ -1,4 +1,4 @@
-"""What stewards do with projects and users: add, bring a file, say what its columns mean, answer questions, remove."""
+"""What is done with projects and users: add, bring a file, say what its columns mean, answer questions, remove."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ Login = Annotated[str, parameter(min_length=2, max_length=64)]
 _PASSWORD = parameter(min_length=10, max_length=1000)
 
 
-@action(UserRole.STEWARD, "POST /users", status=201, **body("UserIn"))
+@action(UserRole.ADMINISTRATOR, "POST /users", status=201, **body("UserIn"))
 def add_user(
     studio: Studio,
     *,
@@ -306,7 +306,7 @@ def add_user(
     return studio.store.users.add(login, name, password, role)
 
 
-@action(UserRole.STEWARD, "PATCH /users/{login}", **body("UserChange"))
+@action(UserRole.ADMINISTRATOR, "PATCH /users/{login}", **body("UserChange"))
 def change_user(
     studio: Studio,
     *,
@@ -322,7 +322,7 @@ def change_user(
     return studio.store.users.get(login)
 
 
-@action(UserRole.STEWARD, "DELETE /users/{login}", status=204)
+@action(UserRole.ADMINISTRATOR, "DELETE /users/{login}", status=204)
 def revoke_user(studio: Studio, *, login: Login) -> None:
     """Revoke a user; open pages are told with their next request."""
     studio.store.users.revoke(login)

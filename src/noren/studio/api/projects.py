@@ -1,4 +1,4 @@
-"""Projects with their rules, and the components that work on them; who asks, the users for stewards, and the trail."""
+"""Projects with their rules, and the components that work on them; who asks, the users, and the trail."""
 
 from __future__ import annotations
 
@@ -125,17 +125,18 @@ users_router = APIRouter(tags=["users"], responses=errors(400, 401, 403, 404, 40
 
 
 class UserOut(BaseModel):
-    """A user, as stewards see her."""
+    """A user, as administrators see her."""
 
     login: str
     name: str
     role: UserRole
     created: str
+    created_by: str
     revoked: str | None
 
 
 @users_router.get("/users", response_model=list[UserOut])
-@least(UserRole.STEWARD)
+@least(UserRole.ADMINISTRATOR)
 def list_users(studio: TheStudio) -> list[User]:
     """Return everybody who may use the studio, or might."""
     return studio.store.users.all()

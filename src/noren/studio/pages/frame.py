@@ -38,7 +38,7 @@ _RAIL = (
     RailEntry("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
 )
 _OF_PEOPLE = (
-    (UserRole.STEWARD, RailEntry("users", N_("Users"), "/users", "person")),
+    (UserRole.ADMINISTRATOR, RailEntry("users", N_("Users"), "/users", "person")),
     (UserRole.REVIEWER, RailEntry("trail", N_("Audit trail"), "/trail", "book")),
 )
 """What stands on the rail beside the projects, for whom."""

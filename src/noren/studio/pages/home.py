@@ -221,7 +221,7 @@ _DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "until", "rea
 
 
 @router.get("/users")
-@least(UserRole.STEWARD)
+@least(UserRole.ADMINISTRATOR)
 def show_users(visit: OfStudio) -> Response:
     """Show who may use the studio."""
     users = visit.studio.store.users.all()
@@ -238,6 +238,7 @@ def show_users(visit: OfStudio) -> Response:
 
 
 @router.post("/users")
+@least(UserRole.ADMINISTRATOR)
 def add_user(
     visit: OfStudio, login: Short = "", name: Short = "", password: Password = "", role: Short = ""
 ) -> Response:
@@ -250,6 +251,7 @@ def add_user(
 
 
 @router.post("/users/{login}/{act}")
+@least(UserRole.ADMINISTRATOR)
 def change_user(
     visit: OfStudio,
     login: str,

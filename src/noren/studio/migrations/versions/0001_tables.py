@@ -1,4 +1,4 @@
-"""The tables of a studio, as the code has them; whoever adds a second step writes out here what this one makes."""
+"""The tables of a studio, as the code has them; later steps add to older databases what these lack."""
 
 from alembic import op
 
