@@ -50,6 +50,8 @@ GET    /projects/{project}/map                                            reader
 GET    /projects/{project}/plan                                           reader
 GET    /projects/{project}/profile                                        reader
 GET    /projects/{project}/publications                                   reader
+GET    /projects/{project}/readers                                        steward
+PUT    /projects/{project}/readers                                        steward
 POST   /projects/{project}/reports                                        reviewer
 GET    /projects/{project}/rows                                           reader
 GET    /projects/{project}/runs                                           reader
@@ -115,6 +117,7 @@ POST   /projects/{project}/ledger/{act}                                   stewar
 GET    /projects/{project}/protect                                        reader
 POST   /projects/{project}/protect                                        steward
 POST   /projects/{project}/protect/check                                  steward
+POST   /projects/{project}/readers                                        steward
 POST   /projects/{project}/remove                                         steward
 POST   /projects/{project}/rename                                         steward
 GET    /projects/{project}/results                                        reader

@@ -94,6 +94,7 @@ def test_a_database_of_the_first_step_is_brought_up_to_date(store: Store, tmp_pa
         for table, columns in _LATER.items():
             for name in columns:
                 database.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {name}")
+        database.exec_driver_sql("DROP TABLE shares")
         database.exec_driver_sql("UPDATE studio_version SET version_num = '0001'")
     again = Store(f"sqlite:///{tmp_path / 'studio.sqlite'}")
     there = sa.inspect(again.engine)

@@ -186,7 +186,9 @@ def test_pages_of_administrators(staffed: Staffed) -> None:
     shown = staff["ada"].get("/users").text
     assert heading(shown) == "5 users"
     assert all(login in shown for login in STAFF)
-    assert 'href="/users"' in staff["ada"].get("/").text
+    assert staff["ada"].get("/").headers["location"] == "/users"
+    assert 'href="/users"' in staff["ada"].get("/account").text
+    assert 'href="/users"' not in staff["ann"].get("/").text
     assert 'href="/users"' not in staff["ben"].get("/").text
     assert 'href="/trail"' in staff["ben"].get("/").text
     assert staff["ben"].get("/users").status_code == 403

@@ -32,6 +32,7 @@ from noren.studio.folders import Folders, keep_private, read_json
 from noren.studio.forms.columns import Answers
 from noren.studio.jobs import JobRunner
 from noren.studio.store import Job, Project, State, Store
+from noren.studio.users import limited_login
 from noren.studio.work.reading import give_role
 from noren.studio.work.results import Result, judged, place_by, result_in
 from noren.web.errors import ConflictError, NotFoundError
@@ -58,11 +59,22 @@ class Studio:
     # --- projects and their data -----------------------------------------------------------------------------
 
     def project(self, project: str) -> Project:
-        """Return a project, or say that it is gone."""
+        """Return a project, or say that it is gone; so it is for a reader with whom it is not shared."""
         stored = self.store.project(project)
-        if stored is None:
+        if stored is None or not self.sees(project):
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return stored
+
+    def projects(self) -> list[Project]:
+        """Return the projects that whoever asks may see, the oldest first."""
+        login = limited_login()
+        seen = self.store.shared_with(login) if login else None
+        return [project for project in self.store.projects() if seen is None or project.id in seen]
+
+    def sees(self, project: str) -> bool:
+        """Tell whether whoever asks may see a project."""
+        login = limited_login()
+        return not login or project in self.store.shared_with(login)
 
     def ready_project(self, project: str) -> Project:
         """Return a project whose data were read."""
@@ -170,7 +182,12 @@ class Studio:
     def job(self, job: str, *, kind: str | None = None, project: str | None = None) -> Job:
         """Return a job, of a kind and a project where these are named, or say that it is gone."""
         stored = self.store.job(job)
-        if stored is None or kind not in (None, stored.kind) or project not in (None, stored.project):
+        if (
+            stored is None
+            or kind not in (None, stored.kind)
+            or project not in (None, stored.project)
+            or not self.sees(stored.project)
+        ):
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return stored
 
@@ -331,7 +348,7 @@ def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
     for job in studio.store.jobs():
         jobs[job.project].append(job)
     matches = []
-    for project in studio.store.projects():
+    for project in studio.projects():
         if query.archived != "all" and project.archived != (query.archived == "only"):
             continue
         rule = get_rule(project.rule)

@@ -55,6 +55,13 @@ _jobs = sa.Table(
     sa.Column("error", sa.Text, nullable=False),
     sa.Column("created", sa.String(32), nullable=False),
 )
+_shares = sa.Table(
+    "shares",
+    tables,
+    sa.Column("project", sa.String(12), sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("login", sa.String(64), primary_key=True),
+)
+"""The readers of a project: a login is nobody else's, ever."""
 account_tables(tables, sa.Column("created_by", sa.String(64), nullable=False, server_default=""))
 
 
@@ -166,6 +173,24 @@ class Store:
                 self.trail.note(database, "uploaded", project=project, bytes=values["source"].get("bytes", 0))
             if changes:
                 self.trail.note(database, "project-changed", project=project, **changes)
+
+    def share(self, project: str, logins: Sequence[str]) -> None:
+        """Let these readers, and no others, see a project."""
+        with self.trail.changing() as database:
+            database.execute(_shares.delete().where(_shares.c.project == project))
+            for login in logins:
+                database.execute(_shares.insert().values(project=project, login=login))
+            self.trail.note(database, "project-shared", project=project, readers=list(logins))
+
+    def readers(self, project: str) -> list[str]:
+        """Return the readers of a project, by login."""
+        with self.engine.connect() as database:
+            return list(database.scalars(sa.select(_shares.c.login).where(_shares.c.project == project)))
+
+    def shared_with(self, login: str) -> frozenset[str]:
+        """Return the projects that a reader may see."""
+        with self.engine.connect() as database:
+            return frozenset(database.scalars(sa.select(_shares.c.project).where(_shares.c.login == login)))
 
     def remove_project(self, project: str) -> None:
         """Forget a project and its jobs."""

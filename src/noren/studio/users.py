@@ -4,13 +4,15 @@ A studio without users is one person's, who does everything. From the first user
 revoked, or gets another role or password, is logged out everywhere at that moment; the open tab learns why.
 
 Whoever is let in may look (``GET``); to change something one must be a steward, unless the route says which role is
-enough (:func:`least`, or its action). So a route that says nothing is closed to those who might do harm by it.
+enough (:func:`least`, or its action). So a route that says nothing is closed to those who might do harm by it. Readers
+see the projects shared with them alone: the others are not there for them (:meth:`~noren.studio.service.Studio.sees`).
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -27,6 +29,7 @@ from noren.web.errors import ConflictError, ForbiddenError, NotFoundError
 from noren.web.settings import ServerSettings
 from noren.work.queue import now
 
+_limited: ContextVar[str] = ContextVar("limited", default="")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _Route = TypeVar("_Route", bound=Callable[..., Any])
 
@@ -264,6 +267,12 @@ async def allowed(request: Request) -> None:
     if not who.may(needed):
         raise ForbiddenError(role_missing(who, needed))
     act_as(who.login)
+    _limited.set("" if who.may(UserRole.REVIEWER) else who.login)
+
+
+def limited_login() -> str:
+    """Return the login of who asks, where she sees nothing but the projects shared with her; else nothing."""
+    return _limited.get()
 
 
 def role_missing(who: StudioIdentity, needed: UserRole) -> str:

@@ -104,6 +104,26 @@ def change_project(
     return studio.project(project)
 
 
+@action(UserRole.STEWARD, "PUT /projects/{project}/readers", **body("ReadersIn"))
+def share_project(
+    studio: Studio,
+    *,
+    project: Ident,
+    readers: Annotated[Sequence[str], parameter(model=list[str], max_length=1_000, examples=[["cora"]])],
+) -> list[str]:
+    """Let these readers see a project, and no others; stewards and reviewers see every project."""
+    studio.project(project)
+    known = {user.login for user in studio.store.users.all() if user.role == UserRole.READER and not user.revoked}
+    for login in readers:
+        if login not in known:
+            raise ParameterError(
+                _("there is no reader of that login; use one of {names}").format(names=", ".join(sorted(known)) or "–"),
+                value=login[:64],
+            )
+    studio.store.share(project, sorted(set(readers)))
+    return studio.store.readers(project)
+
+
 @action(UserRole.STEWARD, "POST /projects/{project}/copy", status=201)
 def copy_project(studio: Studio, *, project: Ident) -> Project:
     """Make a project of the same data without the runs, in which the columns can be read in another way."""

@@ -44,6 +44,16 @@ def show_project(project: Ident, studio: TheStudio) -> Project:
 
 
 add_action(router, acts.change_project, ProjectOut)
+add_action(router, acts.share_project, list[str])
+
+
+@router.get("/projects/{project}/readers")
+@least(UserRole.STEWARD)
+def list_readers(project: Ident, studio: TheStudio) -> list[str]:
+    """Return the logins of the readers who may see a project."""
+    return studio.store.readers(studio.project(project).id)
+
+
 add_action(router, acts.copy_project, ProjectOut)
 add_action(router, acts.remove_project)
 

@@ -104,14 +104,14 @@ _Event = tuple[str, bool] | None
 
 def _job_event(job: str, studio: Studio) -> _Event:
     current = studio.store.job(job)
-    if current is None:
+    if current is None or not studio.sees(current.project):
         return None
     out = job_out(studio, current)
     return out.model_dump_json(exclude={"steps", "summary"}), current.state.is_over
 
 
 def _runs_event(project: str, studio: Studio) -> _Event:
-    if studio.store.project(project) is None:
+    if studio.store.project(project) is None or not studio.sees(project):
         return None
     jobs = [job_out(studio, job) for job in studio.store.jobs(project, kind="run")]
     return json.dumps([job.model_dump(mode="json", include=_MOVING) for job in jobs], ensure_ascii=False), False

@@ -113,7 +113,11 @@ class ProjectRequest(StudioRequest):
     project: Project
 
     def page(self, template: str, **context: Any) -> HTMLResponse:
-        """Render the page, with the rail of its project."""
+        """Render the page, with the rail of its project; stewards see on Data who may read it."""
+        if context.get("place") == "data" and self.who.is_user and self.who.may(UserRole.STEWARD):
+            store, reads = self.studio.store, frozenset(self.studio.store.readers(self.project.id))
+            users = [user for user in store.users.all() if user.role == UserRole.READER and not user.revoked]
+            context["readers"] = [(user, user.login in reads) for user in users]
         return super().page(template, project=self.project, **context)
 
     def to_page(self, name: str) -> RedirectResponse:

@@ -15,7 +15,7 @@ from noren.errors import NorenError
 from noren.i18n import _
 from noren.studio.actions import projects as acts
 from noren.studio.api.models import Ident, TheStudio, job_out
-from noren.studio.pages.frame import OfProject, OfStudio, StudioRequest, page, status_of
+from noren.studio.pages.frame import OfProject, OfStudio, StudioRequest, Typed, page, status_of
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
 from noren.studio.users import StudioAuthentication, UserRole, get_role, least
@@ -45,9 +45,11 @@ class _ProjectListQuery(ProjectQuery):
 @router.get("/")
 def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> Response:
     """Show the projects that are asked for, a page of them, and the way to a new one."""
+    if visit.who.is_user and visit.who.may(UserRole.ADMINISTRATOR):  # who sees no project
+        return RedirectResponse("/users", 303)
     studio, renamed = visit.studio, visit.typed.get("renamed", "")
     matches = find_projects(studio, query)
-    every = studio.store.projects()
+    every = studio.projects()
     titles = {dataset.name: dataset.title for dataset in catalog.known()}
     if renamed:  # what is wrong stands beside its project, on whichever page that is
         matches = [match for match in matches if match.project.id == renamed]
@@ -55,7 +57,8 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
     if query.is_narrow and every:
         title = _("{count} of {every} match").format(count=len(matches), every=len(every))
     elif not matches:
-        title = say("title.archived" if every else "title.nothing")
+        nothing = "title.nothing" if visit.who.may(UserRole.STEWARD) else "title.unshared"
+        title = say("title.archived" if every else nothing)
     elif safe:
         title = say("title.safe", safe, safe=safe, count=len(matches))
     elif any(match.places for match in matches):
@@ -122,6 +125,14 @@ def archive(request: Request, project: Ident, studio: TheStudio, back: Back = "/
     """Take a project out of the way, or bring it back."""
     acts.change_project(studio, project=project, archived=request.url.path.endswith("/archive"))
     return RedirectResponse(local_path(back), 303)
+
+
+@router.post("/projects/{project}/readers")
+def share(visit: OfProject, typed: Typed) -> Response:
+    """Let readers see a project."""
+    readers = [name.removeprefix("reader-") for name in typed if name.startswith("reader-")]
+    acts.share_project(visit.studio, project=visit.project.id, readers=readers)
+    return visit.to_page("data#readers")
 
 
 @router.post("/projects/{project}/remove")

@@ -1,4 +1,4 @@
-"""Who added an account."""
+"""Who added an account; which readers see a project."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,6 +9,12 @@ down_revision = "0001"
 
 def upgrade() -> None:
     """Add what a database of the first step lacks; one that was made just now lacks nothing."""
-    accounts = {column["name"] for column in sa.inspect(op.get_bind()).get_columns("accounts")}
+    there = sa.inspect(op.get_bind())
+    accounts = {column["name"] for column in there.get_columns("accounts")}
     if "created_by" not in accounts:
         op.add_column("accounts", sa.Column("created_by", sa.String(64), nullable=False, server_default=""))
+    if not there.has_table("shares"):
+        project = sa.Column(
+            "project", sa.String(12), sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True
+        )
+        op.create_table("shares", project, sa.Column("login", sa.String(64), primary_key=True))
