@@ -38,8 +38,10 @@ trail = sa.Table(
     sa.Column("previous", sa.String(64), nullable=False),
     sa.Column("digest", sa.String(64), nullable=False, unique=True),
     sa.Column("project", sa.String(12), nullable=False, index=True),
+    sa.Column("key", sa.String(64)),
+    sa.Index("trail_key", "key", unique=True),
 )
-"""``project`` repeats what the body says, to be found by; the digest is of the entry alone."""
+"""``project`` repeats what the body says, to be found by; acts of one ``key`` are one. The digest is of the rest."""
 _LOCK: Final = 7_266_737
 """The number of PostgreSQL's lock under which entries are added."""
 _AT_ONCE: Final = 1_000
@@ -81,20 +83,23 @@ class Trail:
                 database.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             yield database
 
-    def note(self, database: sa.Connection, kind: str, *, project: str = "", **body: Any) -> LogEntry:
+    def note(
+        self, database: sa.Connection, kind: str, *, project: str = "", key: str | None = None, **body: Any
+    ) -> LogEntry:
         """Add an entry as a part of a transaction of :meth:`changing`."""
         if project:
             body["project"] = project
         last = database.execute(trail.select().order_by(trail.c.position.desc()).limit(1)).first()
         entry = next_entry(None if last is None else _entry(last), now(), EntryContent(kind, _actor.get(), body))
-        written = entry.as_dict() | {"body": canonical(body).decode(), "project": project}
+        written = entry.as_dict() | {"body": canonical(body).decode(), "project": project, "key": key}
         database.execute(trail.insert().values(**written))
         return entry
 
-    def add(self, kind: str, *, project: str = "", **body: Any) -> LogEntry:
-        """Add an entry about an act that is not of the database."""
+    def add(self, kind: str, *, project: str = "", key: str | None = None, **body: Any) -> LogEntry:
+        """Add an entry about an act that is not of the database; return the one of this key, where there is one."""
         with self.changing() as database:
-            return self.note(database, kind, project=project, **body)
+            same = None if key is None else database.execute(trail.select().where(trail.c.key == key)).first()
+            return self.note(database, kind, project=project, key=key, **body) if same is None else _entry(same)
 
     def entries(self, *, project: str | None = None, kinds: Collection[str] = ()) -> list[LogEntry]:
         """Return entries, the oldest first: of a project, of some kinds."""
