@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpx
 import polars as pl
 from tests.studio.conftest import laid_project, wait_for
 from tests.studio.in_process import Server
@@ -78,6 +79,15 @@ def people_file(folder: Path) -> Path:
 def finished_runs(server: Server) -> Finished:
     """Return the finished runs of a studio, made when first asked for."""
     return _made(server)
+
+
+def released(client: httpx.Client, run: str, **terms: str) -> str:
+    """Release a run to somebody, whatever its verdict; return the record."""
+    to = {"to": "Example University", "purpose": "tests", "reason": "for tests of what is released"}
+    answer = client.post(f"/api/v1/runs/{run}/publications", json=to | terms)
+    assert answer.status_code == 201, answer.text
+    entry: str = answer.json()["entry"]
+    return entry
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import NamedTuple
 _REST = """
 GET    /attacks                                                           reader
 GET    /datasets                                                          reader
+GET    /inbox                                                             reviewer
 DELETE /jobs/{job}                                                        steward
 GET    /jobs/{job}                                                        reader
 GET    /jobs/{job}/events                                                 reader
@@ -41,10 +42,8 @@ PUT    /projects/{project}/hierarchy                                      stewar
 GET    /projects/{project}/ledger                                         reader
 POST   /projects/{project}/ledger                                         steward
 POST   /projects/{project}/ledger/releases                                steward
-POST   /projects/{project}/ledger/releases/{number}/approval              reviewer
 GET    /projects/{project}/ledger/releases/{number}/public                reader
 POST   /projects/{project}/ledger/releases/{number}/publications          steward
-POST   /projects/{project}/ledger/releases/{number}/refusal               reviewer
 POST   /projects/{project}/ledger/weigh                                   steward
 GET    /projects/{project}/map                                            reader
 GET    /projects/{project}/plan                                           reader
@@ -63,13 +62,12 @@ POST   /projects/{project}/schema/check                                   stewar
 POST   /projects/{project}/sweeps                                         steward
 GET    /projects/{project}/values                                         reader
 GET    /projects/{project}/{room}/fitting                                 reader
-POST   /runs/{job}/approval                                               reviewer
+POST   /publications/{record}/approval                                    reviewer
+POST   /publications/{record}/refusal                                     reviewer
 GET    /runs/{job}/crosstab                                               reader
-GET    /runs/{job}/decision                                               reader
 GET    /runs/{job}/public                                                 reader
 POST   /runs/{job}/publications                                           steward
 POST   /runs/{job}/reconstruction                                         steward
-POST   /runs/{job}/refusal                                                reviewer
 GET    /runs/{job}/result                                                 reader
 GET    /runs/{job}/rows                                                   reader
 GET    /runs/{job}/script                                                 reader
@@ -89,6 +87,8 @@ GET    /account                                                           reader
 POST   /account                                                           reader
 GET    /bundle/{name}                                                     reader
 GET    /healthz                                                           all
+GET    /inbox                                                             reviewer
+POST   /inbox/{record}/{act}                                              reviewer
 POST   /jobs/{job}/{act}                                                  steward
 GET    /login                                                             all
 POST   /login                                                             all
@@ -112,7 +112,7 @@ POST   /projects/{project}/find                                           stewar
 GET    /projects/{project}/ledger                                         reader
 POST   /projects/{project}/ledger                                         steward
 GET    /projects/{project}/ledger/releases/{number}                       reader
-POST   /projects/{project}/ledger/releases/{number}/{act}                 reviewer
+POST   /projects/{project}/ledger/releases/{number}/share                 steward
 POST   /projects/{project}/ledger/{act}                                   steward
 GET    /projects/{project}/protect                                        reader
 POST   /projects/{project}/protect                                        steward
@@ -133,7 +133,7 @@ POST   /projects/{project}/results/{job}/publish/report                   review
 GET    /projects/{project}/results/{job}/publish/report.html              reviewer
 GET    /projects/{project}/results/{job}/publish/script                   reader
 POST   /projects/{project}/results/{job}/publish/secret                   steward
-POST   /projects/{project}/results/{job}/publish/{act}                    reviewer
+POST   /projects/{project}/results/{job}/publish/share                    steward
 GET    /projects/{project}/results/{job}/rows                             reader
 POST   /projects/{project}/results/{job}/rule                             steward
 GET    /projects/{project}/runs                                           reader

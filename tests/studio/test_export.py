@@ -8,6 +8,7 @@ import re
 import shlex
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
@@ -20,7 +21,7 @@ from tests.cli.test_publish import CARD
 from tests.conftest import Command
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
 from tests.studio.conftest import wait_for
-from tests.studio.finished_runs import SEED, Finished, finished_runs, history_file
+from tests.studio.finished_runs import SEED, Finished, finished_runs, history_file, released
 from tests.studio.in_process import Server
 
 from noren.studio.exports import Download, file_name, packed
@@ -28,7 +29,12 @@ from noren.studio.exports import Download, file_name, packed
 
 @pytest.fixture(scope="module")
 def runs(server: Server) -> Finished:
-    return finished_runs(server)
+    """Runs that were released to somebody."""
+    made = finished_runs(server)
+    with closing(server.client()) as client:
+        for run in made.runs.values():
+            released(client, run)
+    return made
 
 
 def unpacked(answer: httpx.Response) -> dict[str, bytes]:
@@ -383,6 +389,12 @@ def test_publishing_by_hand(server: Server, browser: Any, runs: Finished) -> Non
         page.goto(runs.page("retention"))
         with another_page(page):
             page.locator(".verdict-actions").get_by_role("link", name="Release").click()
+        page.locator("#release summary").click()  # it was released to somebody else already
+        page.get_by_label("Recipient").fill("Example University")
+        page.get_by_label("Purpose").fill("teaching")
+        with another_page(page):
+            page.locator("#release form button").click()
+        expect(page.locator("#release")).to_contain_text("Released to Example University")
         with page.expect_download() as public:
             page.locator("#public").get_by_role("link", name="Download (Parquet)", exact=True).click()
         assert public.value.suggested_filename.endswith("public.zip")

@@ -46,6 +46,10 @@ def test_a_period_is_weighed_and_then_released(client: Program, server: Server, 
     assert "Rule partner" in client.get(f"/projects/{project}/ledger").text
     assert told["entries"][0]["risk"]["emm"] == added["summary"]["after"]["emm"]
     assert first not in told["to_come"]
+    assert client.get(f"/api/v1/projects/{project}/ledger/releases/1/public").status_code == 409
+    terms = {"to": "A", "purpose": "B", "reason": "for tests of what is released"}
+    released = client.post(f"/api/v1/projects/{project}/ledger/releases/1/publications", json=terms)
+    assert released.status_code == 201
     packed = client.get(f"/api/v1/projects/{project}/ledger/releases/1/public")
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
         assert sorted(archive.namelist()) == ["public.parquet", "statement.json"]

@@ -16,8 +16,16 @@ from tests.studio.staffed import PASSWORD, STAFF, Staffed
 from noren.studio.api import router as api
 from noren.studio.users import UserRole
 
-NAMES = {"project": "a" * 12, "job": "b" * 12, "login": "nobody", "number": "1", "name": "x", "room": "methods"}
-ACTS = {"/jobs/": "cancel", "/users/": "revoke", "/publish/": "share", "/releases/": "share", "/ledger/": "weigh"}
+NAMES = {
+    "project": "a" * 12,
+    "job": "b" * 12,
+    "login": "nobody",
+    "number": "1",
+    "name": "x",
+    "room": "methods",
+    "record": "c" * 64,
+}
+ACTS = {"/jobs/": "cancel", "/users/": "revoke", "/inbox/": "approve", "/ledger/": "weigh"}
 BODIES: dict[str, dict[str, Any]] = {"POST /account": {"data": {"old": PASSWORD, "password": "short"}}}
 WHO = {login: STAFF[login] for login in ("cora", "ben", "ann", "ada")}
 
@@ -96,5 +104,5 @@ def test_who_did_not_log_in_is_sent_to_log_in(staffed: Staffed) -> None:
 def test_a_change_needs_the_token_of_its_page(staffed: Staffed) -> None:
     ann = staffed.logged_in("ann")
     for headers in ({"X-CSRF-Token": ""}, {"X-CSRF-Token": "wrong"}, {"Origin": "https://evil.example"}):
-        for path in ("/api/v1/users", "/users", f"/api/v1/runs/{'b' * 12}/approval"):
+        for path in ("/api/v1/users", "/users", f"/api/v1/publications/{'c' * 64}/approval"):
             assert ann.post(path, headers=headers).status_code == 403, (path, headers)

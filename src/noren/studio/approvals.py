@@ -1,15 +1,19 @@
-"""Approvals and publications: who released what to whom, until when, and its verdict on that day.
+"""Records of releases: who released what to whom, for what and until when, and its verdict on that day.
 
-Approvals, refusals and publications are entries of the trail and nothing else, so none can be changed unseen. An
-approval is of one release as it is: its digest, its rule and its verdict. Where the run was taken up again or removed,
-its rows differ or its verdict is a different one now, the approval is void.
+One act releases data: a record, which names the recipient and the purpose. With four-eyes approval the record is a
+request, and counts once someone other than those who made and requested the release approved it. The public part can be
+downloaded only under a record that counts, and every download names its record.
 
-With four-eyes approval, a public part can be downloaded only after someone other than its makers approved it.
+Records, decisions and downloads are entries of the trail and nothing else, so none can be changed unseen. A record is
+of one release as it is: its digest, its rule and its verdict. Where the run was taken up again or removed, its rows
+differ or its verdict is a different one now, the record is void.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +25,9 @@ import polars as pl
 from noren.data.periods import in_order, period_key, periods_of
 from noren.data.release import public_digest
 from noren.data.schema import Role
-from noren.errors import ParameterError
+from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language, in_every_language
+from noren.judgement.sentences import verdict_label
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger
 from noren.studio.audit_trail import RESERVED
@@ -31,11 +36,14 @@ from noren.studio.users import StudioIdentity, UserRole, role_missing
 from noren.studio.work.running import curve_of
 from noren.tables import Texts
 from noren.web.errors import ConflictError, ForbiddenError, NotFoundError
-from noren.work.hash_chain import LogEntry
+from noren.work.hash_chain import LogEntry, canonical
 
 say = Texts(__name__)
 _LONGEST = 500
+_SHORTEST_REASON = 10
+"""A reason of fewer characters says nothing; three words of English, five of Japanese."""
 _MOST_YEARS = 100
+_RECORDS = ("published", "requested")
 _DECISIONS = ("approved", "refused")
 _CHANGES = ("resumed", "removed")
 
@@ -62,54 +70,46 @@ class ApprovableRelease:
     audited: bool = True
 
 
-class _Judged:
-    judged: Mapping[str, Any]
-
-    @property
-    def sentence(self) -> str:
-        """How the release was judged on that day, in the language now spoken."""
-        return str(self.judged["sentence"][active_language()])
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the record as plain data."""
-        return self.__dict__ | {"judged": dict(self.judged) | {"sentence": self.sentence}}
-
-
 @dataclass(frozen=True)
-class ReviewDecision(_Judged):
-    """The latest decision of a reviewer on a release; ``void`` says why an approval no longer counts."""
+class Publication:
+    """The record of a release; ``state`` is ``released``, ``waiting`` for an approval, or ``refused``.
 
-    decision: str
-    who: str
-    when: str
-    reason: str
-    digest: str
-    judged: Mapping[str, Any]
-    void: str = ""
+    Attributes
+    ----------
+    reason
+        Why it was released although it does not meet the rule.
+    judged
+        Its verdict on that day.
+    entry
+        The digest of its entry of the trail, to write down and to name it by.
+    decision
+        The digest of the entry of the last decision.
+    """
 
-    @property
-    def stands(self) -> bool:
-        """Whether it is an approval of the release as it is."""
-        return self.decision == "approved" and not self.void
-
-
-@dataclass(frozen=True)
-class Publication(_Judged):
-    """The record that a release was shared."""
-
+    project: str
     what: str
     label: str
     who: str
     when: str
     to: str
+    purpose: str
     until: str | None
+    reason: str
     digest: str
     rows: int
-    approved_by: str | None
-    despite: bool
     judged: Mapping[str, Any]
     entry: str
-    """The digest of its entry of the trail, to write down."""
+    position: int
+    state: str
+    decided_by: str | None = None
+    decided: str = ""
+    refusal: str = ""
+    decision: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """How the release was judged on that day, in the language now spoken."""
+        return str(self.judged["sentence"][active_language()])
 
     @property
     def rule(self) -> str:
@@ -121,9 +121,16 @@ class Publication(_Judged):
         """Whether its last day has passed."""
         return self.until is not None and self.until < dt.datetime.now(dt.UTC).date().isoformat()
 
+    @property
+    def address(self) -> str:
+        """Where the page of its release is."""
+        number = self.what.removeprefix("ledger-")
+        place = f"results/{self.what}/publish" if number == self.what else f"ledger/releases/{number}"
+        return f"/projects/{self.project}/{place}"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        return super().as_dict() | {"over": self.is_over}
+        return self.__dict__ | {"judged": dict(self.judged) | {"sentence": self.sentence}, "over": self.is_over}
 
 
 # --- releases that can be shared -------------------------------------------------------------------------------
@@ -135,6 +142,13 @@ def release_of_run(studio: Studio, job: str) -> ApprovableRelease:
     folder = studio.job_folder(run) / "release"
     audited = run.summary.get("audited") is not False
     return ApprovableRelease(run.project, run.id, run.label, folder, studio.verdict(run.id), audited)
+
+
+def release_of(studio: Studio, record: Publication) -> ApprovableRelease:
+    """Return the release that a record is about, as it is now."""
+    if record.what.startswith("ledger-"):
+        return ledger_release(studio, record.project, int(record.what.removeprefix("ledger-")))
+    return release_of_run(studio, record.what)
 
 
 def ledger_of(studio: Studio, project: str) -> Ledger:
@@ -194,80 +208,7 @@ def _cached_digest(folder: Path, _files: tuple[tuple[str, int, int], ...]) -> st
     return public_digest(folder)[0]
 
 
-# --- decisions -----------------------------------------------------------------------------------------------
-
-
-def decision_on(studio: Studio, release: ApprovableRelease, digest: str | None = None) -> ReviewDecision | None:
-    """Return the last approval or refusal of a release; ``digest`` is that of its rows, where it is known already."""
-    entries = studio.store.trail.entries(project=release.project, kinds=(*_DECISIONS, *_CHANGES))
-    about = [entry for entry in entries if entry.body.get("what", entry.body.get("job")) == release.what]
-    last = next((entry for entry in reversed(about) if entry.kind in _DECISIONS), None)
-    if last is None:
-        return None
-    void = ""
-    changed = any(entry.position > last.position for entry in about)
-    if changed or last.body["digest"] != (digest or digest_of_files(release)):
-        void = _("the release has changed since")
-    elif any(last.body["judged"][name] != _judged(release)[name] for name in ("verdict", "rule")):
-        void = _("its verdict has changed since")
-    return _decision(last, void)
-
-
-def _decision(entry: LogEntry, void: str = "") -> ReviewDecision:
-    body = entry.body
-    return ReviewDecision(
-        entry.kind, entry.actor, entry.time, body.get("reason", ""), body["digest"], body["judged"], void
-    )
-
-
-def decide(
-    studio: Studio, release: ApprovableRelease, who: StudioIdentity, refusal: str | None = None
-) -> ReviewDecision:
-    """Approve a release as it is, or refuse it for the reason of ``refusal``; nobody approves what she made."""
-    if not who.is_user:
-        raise ConflictError(_("approval needs users; add them with noren studio user add"))
-    if not who.may(UserRole.REVIEWER):
-        raise ForbiddenError(role_missing(who, UserRole.REVIEWER))
-    more: dict[str, Any] = {}
-    if refusal is not None:
-        more["reason"] = _text(refusal)
-    elif who.login in makers_of(studio, release):
-        raise ForbiddenError(say("unapproved"))
-    else:
-        require_audit(audited=release.audited)
-    return _decision(_noted(studio, release, "approved" if refusal is None else "refused", **more))
-
-
-def _noted(studio: Studio, release: ApprovableRelease, kind: str, **more: Any) -> LogEntry:
-    """Add what is decided of a release, or done with it, to the trail, with its digest and its verdict of this day."""
-    digest, rows = public_digest(release.folder)
-    about = {"what": release.what, "label": release.label, "digest": digest, "rows": rows, "judged": _judged(release)}
-    return studio.store.trail.add(kind, project=release.project, **about, **more)
-
-
-def require_approval(studio: Studio, release: ApprovableRelease, by: StudioIdentity | None = None) -> str | None:
-    """Return who approved a release if four-eyes approval is required; raise an error if nobody did.
-
-    If its makers are unknown, the person who shares it (``by``) cannot be the one who approved it.
-    """
-    if not studio.settings.four_eyes:
-        return None
-    decision = decision_on(studio, release, public_digest(release.folder)[0])
-    if decision is None:
-        raise ConflictError(say("unapproved"))
-    if decision.decision == "refused":
-        raise ConflictError(say("refused", who=decision.who, reason=decision.reason))
-    if decision.void:
-        raise ConflictError(say("void", who=decision.who, why=decision.void))
-    makers = makers_of(studio, release)
-    if decision.who in makers:  # she took the run up after she approved it, or was let by another rule
-        raise ForbiddenError(say("unapproved"))
-    if not makers and by is not None and by.login == decision.who:
-        raise ForbiddenError(say("own_approval"))
-    return decision.who
-
-
-# --- publication ---------------------------------------------------------------------------------------------
+# --- records -------------------------------------------------------------------------------------------------
 
 
 def publish(
@@ -276,23 +217,30 @@ def publish(
     who: StudioIdentity,
     *,
     to: str,
+    purpose: str,
     until: str | None = None,
-    despite: bool = False,
+    reason: str = "",
+    key: str = "",
 ) -> Publication:
-    """Record that a release is shared.
+    """Record that a release is shared; with four-eyes approval, request it.
 
     Parameters
     ----------
-    to
-        The recipient, as the record names it.
+    to, purpose
+        The recipient, and what the data are for, as the record names them.
     until
         The last day on which the recipient may use it (``2027-03-31``).
-    despite
-        Share it although it does not meet the rule.
+    reason
+        Why it is shared although it does not meet the rule.
+    key
+        Posts with the same key are one act, however often they come. Without one, posts with the same terms are.
     """
     if not who.may(UserRole.STEWARD):
         raise ForbiddenError(role_missing(who, UserRole.STEWARD))
-    to, until = _text(to), (until or "").strip() or None
+    four_eyes, verdict = studio.settings.four_eyes, release.verdict
+    if four_eyes and not who.is_user:
+        raise ConflictError(say("no_users"))
+    to, purpose, until = _text(to), _text(purpose), (until or "").strip() or None
     if until is not None:
         today = dt.datetime.now(dt.UTC).date()
         try:
@@ -303,29 +251,166 @@ def publish(
             raise ParameterError(say("date"), value=until)
         until = day.isoformat()
     require_audit(audited=release.audited)
-    is_safe = release.verdict.status.is_safe
-    if not is_safe and not despite:
-        raise ConflictError(say("unsafe"))
-    approver = require_approval(studio, release, who)
-    terms = {"to": to, "until": until, "approved_by": approver, "despite": despite and not is_safe}
-    return _publication(_noted(studio, release, "published", **terms))
+    reason = "" if verdict.status.is_safe else " ".join(reason.split())
+    if not verdict.status.is_safe and (len(reason) < _SHORTEST_REASON or len(set(reason)) < _SHORTEST_REASON // 2):
+        raise ConflictError(say("unsafe", verdict=verdict_label(verdict.status)[2:], least=_SHORTEST_REASON))
+    terms = {"to": to, "purpose": purpose, "until": until, "reason": reason and _text(reason)}
+    kind, (digest, rows), judged = _RECORDS[four_eyes], public_digest(release.folder), _judged(release)
+    about = {"what": release.what, "label": release.label, "digest": digest, "rows": rows, "judged": judged}
+    # after a refusal or another run, the same terms are another request
+    since = [entry.digest for entry in _about(studio, release, ("refused", *_CHANGES))][-1:]
+    act = [key] if key else [kind, terms, digest, judged["verdict"], judged["rule"], since]
+    entry = studio.store.trail.add(
+        kind, project=release.project, key=_key(release.project, release.what, *act), **about, **terms
+    )
+    if any(entry.body[name] != value for name, value in terms.items()):
+        raise ConflictError(say("key"))
+    return record_of(studio, entry.digest)
+
+
+def records(studio: Studio, project: str | None = None) -> list[Publication]:
+    """Return the records of a project, or of all, the newest first, each with the last decision on it."""
+    entries = studio.store.trail.entries(project=project, kinds=(*_RECORDS, *_DECISIONS))
+    decisions = {entry.body.get("record"): entry for entry in entries if entry.kind in _DECISIONS}
+    made = []
+    for entry in reversed([entry for entry in entries if entry.kind in _RECORDS]):
+        body, last = entry.body, decisions.get(entry.digest)
+        more: dict[str, Any] = {"state": "waiting" if entry.kind == "requested" else "released"}
+        if last is not None:
+            more = {
+                "state": "released" if last.kind == "approved" else "refused",
+                "decided_by": last.actor,
+                "decided": last.time,
+                "refusal": last.body.get("reason", ""),
+                "decision": last.digest,
+            }
+        names = ("project", "what", "label", "to", "until", "digest", "rows", "judged")
+        terms = {name: body[name] for name in names} | {name: body.get(name, "") for name in ("purpose", "reason")}
+        place: dict[str, Any] = {"entry": entry.digest, "position": entry.position}
+        made.append(Publication(who=entry.actor, when=entry.time, **terms, **place, **more))
+    return made
 
 
 def publications(studio: Studio, project: str) -> list[Publication]:
-    """Return the publications of a project, the newest first."""
-    entries: Sequence[LogEntry] = studio.store.trail.entries(project=project, kinds=("published",))
-    return [_publication(entry) for entry in reversed(entries)]
+    """Return the records of a project that count, or did once, the newest first."""
+    return [record for record in records(studio, project) if record.state == "released"]
 
 
-def _publication(entry: LogEntry) -> Publication:
-    body = {name: value for name, value in entry.body.items() if name != "project"}
-    return Publication(who=entry.actor, when=entry.time, entry=entry.digest, **body)
+def record_of(studio: Studio, entry: str) -> Publication:
+    """Return the record whose entry has this digest, or say that there is none."""
+    record = next((record for record in records(studio) if record.entry == entry), None)
+    if record is None:
+        raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
+    return record
+
+
+def standing_record(studio: Studio, release: ApprovableRelease, digest: str) -> tuple[Publication | None, str]:
+    """Return the newest record that counts for a release whose rows have this digest, or else why there is none."""
+    problem = ""
+    for record in records(studio, release.project):
+        if record.what != release.what:
+            continue
+        if record.state == "refused":
+            wrong = say("refused", who=record.decided_by, reason=record.refusal)
+        elif record.decided_by is None and (record.state == "waiting" or studio.settings.four_eyes):
+            wrong = say("unapproved")
+        else:
+            wrong = void_reason(studio, record, release, digest)
+        if not wrong:
+            return record, ""
+        problem = problem or wrong
+    return None, problem or say("unreleased")
+
+
+def void_reason(studio: Studio, record: Publication, release: ApprovableRelease, digest: str) -> str:
+    """Return why a record is not of a release as it is now; nothing where it is."""
+    changed = any(entry.position > record.position for entry in _about(studio, release, _CHANGES))
+    if changed or record.digest != digest:
+        return say("void", to=record.to, why=_("the release has changed since"))
+    if any(record.judged[name] != _judged(release)[name] for name in ("verdict", "rule")):
+        return say("void", to=record.to, why=_("its verdict has changed since"))
+    return ""
+
+
+def note_download(studio: Studio, release: ApprovableRelease, part: str) -> None:
+    """Add to the trail that somebody downloads a release, under the record that counts; raise an error without one."""
+    require_audit(audited=release.audited)
+    record, problem = standing_record(studio, release, public_digest(release.folder)[0])
+    if record is None:
+        raise ConflictError(problem)
+    about = {"what": release.what, "label": release.label, "to": record.to, "digest": record.digest}
+    studio.store.trail.add("downloaded", project=release.project, record=record.entry, part=part, **about)
 
 
 def require_audit(*, audited: bool) -> None:
     """Stop where the audit of a release failed."""
     if not audited:
         raise ConflictError(say("unaudited"))
+
+
+# --- decisions -----------------------------------------------------------------------------------------------
+
+
+def decide(studio: Studio, entry: str, who: StudioIdentity, refusal: str | None = None) -> Publication:
+    """Approve a record of a release as it is, or refuse it for the reason of ``refusal``."""
+    if not who.is_user:
+        raise ConflictError(say("no_users"))
+    if not who.may(UserRole.REVIEWER):
+        raise ForbiddenError(role_missing(who, UserRole.REVIEWER))
+    record = record_of(studio, entry)
+    kind, more = "approved", {}
+    if refusal is not None:
+        kind, more = "refused", {"reason": _text(refusal)}
+    else:
+        release = release_of(studio, record)
+        if bar := bar_to_approval(studio, record, release, who):
+            raise ForbiddenError(bar)
+        require_audit(audited=release.audited)
+        wrong = void_reason(studio, record, release, public_digest(release.folder)[0])
+        if wrong:
+            raise ConflictError(wrong)
+    about = {"what": record.what, "label": record.label, "to": record.to, "digest": record.digest}
+    key = _key(entry, kind, record.decision)  # pressed twice, it is one decision
+    studio.store.trail.add(kind, project=record.project, key=key, record=entry, **about, **more)
+    return record_of(studio, entry)
+
+
+def bar_to_approval(studio: Studio, record: Publication, release: ApprovableRelease, who: StudioIdentity) -> str:
+    """Return why somebody cannot approve a record; nothing where she can.
+
+    Who made, ran or requested a release does not approve it, nor does somebody whose account one of them added.
+    """
+    if not who.is_user or not who.may(UserRole.REVIEWER):
+        return role_missing(who, UserRole.REVIEWER)
+    makers = makers_of(studio, release) | {record.who}
+    if who.login in makers:
+        return say("unapproved")
+    account = studio.store.users.by_login(who.login)
+    return say("own_account", who=account.created_by) if account and account.created_by in makers else ""
+
+
+def inbox(studio: Studio, who: StudioIdentity) -> list[Publication]:
+    """Return the records that wait for somebody's decision, the oldest first."""
+    mine: list[Publication] = []
+    if not studio.settings.four_eyes or not who.is_user or not who.may(UserRole.REVIEWER):
+        return mine
+    for record in reversed(records(studio)):
+        if record.state == "waiting":
+            with contextlib.suppress(NorenError):  # its run is gone
+                release = release_of(studio, record)
+                void = void_reason(studio, record, release, digest_of_files(release))
+                if not void and not bar_to_approval(studio, record, release, who):
+                    mine.append(record)
+    return mine
+
+
+def _about(studio: Studio, release: ApprovableRelease, kinds: Sequence[str]) -> list[LogEntry]:
+    entries = studio.store.trail.entries(project=release.project, kinds=kinds)
+    return [entry for entry in entries if entry.body.get("what", entry.body.get("job")) == release.what]
+
+
+def _key(*parts: Any) -> str:
+    return hashlib.sha256(canonical(list(parts))).hexdigest()
 
 
 # --- the stored verdict --------------------------------------------------------------------------------------

@@ -93,15 +93,13 @@ def file_name(*words: str, ending: str) -> str:
 
 
 def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
-    """Return the public part and the statement, and nothing else; never of a release that was not audited.
+    """Return the public part and the statement, and nothing else; only under a record that counts.
 
     It is written with its card when first asked for under a verdict: a release never changes, but the rule by which the
     card judges it may.
     """
-    run = studio.finished(job)
-    approvals.require_audit(audited=run.summary.get("audited") is not False)
-    _must_be_approved(studio, job)
-    verdict = studio.verdict(job)
+    run, verdict = studio.finished(job), studio.verdict(job)
+    approvals.note_download(studio, approvals.release_of_run(studio, job), form)
     verdict_digest = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
     folder = studio.job_folder(run) / f"published-{form}_{verdict_digest[:12]}"
     with _publishing:
@@ -118,11 +116,6 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
                 aside.replace(folder)
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return Download(_named(studio, run, "public.zip"), "application/zip", packed((p.name, p) for p in files))
-
-
-def _must_be_approved(studio: Studio, job: str) -> None:
-    if studio.settings.four_eyes:
-        approvals.require_approval(studio, approvals.release_of_run(studio, job))
 
 
 # --- what was done, as a script ------------------------------------------------------------------------------
@@ -219,7 +212,8 @@ def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv
         raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
     runs = finished.order["runs"]
     if kind == "reconstruct":
-        _must_be_approved(studio, runs[0]["id"])  # it is shared like the release it is made of
+        # it is shared like the release it is made of
+        approvals.note_download(studio, approvals.release_of_run(studio, runs[0]["id"]), "reconstructed")
     words = [studio.project(finished.project).name, *([runs[0]["label"]] if len(runs) == 1 else [])]
     return Download(file_name(*words, ending=name), _MEDIA_TYPES[path.suffix], _read(path))
 

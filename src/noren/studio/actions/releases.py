@@ -1,4 +1,4 @@
-"""What is done with releases: approve, refuse and share; download the secret part; the ledger of a project."""
+"""What is done with releases: share, approve and refuse; download the secret part; the ledger of a project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noren.judgement.rule import RULES
 from noren.ledger import Ledger
 from noren.studio import approvals, exports
 from noren.studio.actions import Ident, MethodStep, body, parameter
-from noren.studio.approvals import Publication, ReviewDecision, ledger_release, release_of_run
+from noren.studio.approvals import Publication, ledger_release, release_of_run
 from noren.studio.folders import StepData, method_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
@@ -61,51 +61,46 @@ def start_reconstruction(studio: Studio, *, job: Ident) -> Job:
 # --- approving and sharing --------------------------------------------------------------------------------------------
 
 Number = Annotated[int, parameter(ge=1, le=10**6)]
-Reason = Annotated[str, parameter(min_length=1, max_length=500)]
+Record = Annotated[
+    str, parameter(pattern="^[0-9a-f]{64}$", description="a record: the digest of its entry of the trail")
+]
 To = Annotated[
     str,
     parameter(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"]),
 ]
+Purpose = Annotated[str, parameter(min_length=1, max_length=500, examples=["forecasting of sales"])]
 Until = Annotated[str | None, parameter(max_length=10, examples=["2027-03-31"])]
-Despite = Annotated[bool, parameter(description="share it although it does not meet the rule")]
-_RELEASE = "/projects/{project}/ledger/releases/{number}"
-
-
-@action(UserRole.REVIEWER, "POST /runs/{job}/approval", status=201)
-def approve_run(studio: Studio, *, who: StudioIdentity, job: Ident) -> ReviewDecision:
-    """Approve the release of a run as it is; nobody approves what she made."""
-    return approvals.decide(studio, release_of_run(studio, job), who)
-
-
-@action(UserRole.REVIEWER, "POST /runs/{job}/refusal", status=201, **body("Refusal"))
-def refuse_run(studio: Studio, *, who: StudioIdentity, job: Ident, reason: Reason) -> ReviewDecision:
-    """Refuse the release of a run, for a reason."""
-    return approvals.decide(studio, release_of_run(studio, job), who, reason)
+Reason = Annotated[
+    str, parameter(max_length=500, description="why it is released, where its verdict is broken or untried")
+]
+Key = Annotated[
+    str, parameter(max_length=64, description="posts with the same key are one act; empty: those with the same terms")
+]
 
 
 @action(UserRole.STEWARD, "POST /runs/{job}/publications", status=201, **body("PublicationIn"))
 def publish_run(
-    studio: Studio, *, who: StudioIdentity, job: Ident, to: To, until: Until = None, despite: Despite = False
+    studio: Studio,
+    *,
+    who: StudioIdentity,
+    job: Ident,
+    to: To,
+    purpose: Purpose,
+    until: Until = None,
+    reason: Reason = "",
+    key: Key = "",
 ) -> Publication:
-    """Record that the release of a run is shared."""
-    return approvals.publish(studio, release_of_run(studio, job), who, to=to, until=until, despite=despite)
+    """Release a run's public part to a recipient; with four-eyes approval, request it."""
+    release = release_of_run(studio, job)
+    return approvals.publish(studio, release, who, to=to, purpose=purpose, until=until, reason=reason, key=key)
 
 
-@action(UserRole.REVIEWER, f"POST {_RELEASE}/approval", status=201)
-def approve_release(studio: Studio, *, who: StudioIdentity, project: Ident, number: Number) -> ReviewDecision:
-    """Approve a release of the ledger."""
-    return approvals.decide(studio, ledger_release(studio, project, number), who)
-
-
-@action(UserRole.REVIEWER, f"POST {_RELEASE}/refusal", status=201, **body("Refusal"))
-def refuse_release(
-    studio: Studio, *, who: StudioIdentity, project: Ident, number: Number, reason: Reason
-) -> ReviewDecision:
-    """Refuse a release of the ledger, for a reason."""
-    return approvals.decide(studio, ledger_release(studio, project, number), who, reason)
-
-
-@action(UserRole.STEWARD, f"POST {_RELEASE}/publications", status=201, **body("PublicationIn"))
+@action(
+    UserRole.STEWARD,
+    "POST /projects/{project}/ledger/releases/{number}/publications",
+    status=201,
+    **body("PublicationIn"),
+)
 def publish_release(
     studio: Studio,
     *,
@@ -113,12 +108,32 @@ def publish_release(
     project: Ident,
     number: Number,
     to: To,
+    purpose: Purpose,
     until: Until = None,
-    despite: Despite = False,
+    reason: Reason = "",
+    key: Key = "",
 ) -> Publication:
-    """Record that a release of the ledger is shared."""
+    """Release a period of the ledger to a recipient; with four-eyes approval, request it."""
     release = ledger_release(studio, project, number)
-    return approvals.publish(studio, release, who, to=to, until=until, despite=despite)
+    return approvals.publish(studio, release, who, to=to, purpose=purpose, until=until, reason=reason, key=key)
+
+
+@action(UserRole.REVIEWER, "POST /publications/{record}/approval", status=201)
+def approve(studio: Studio, *, who: StudioIdentity, record: Record) -> Publication:
+    """Approve what was requested, as it is; nobody approves what she made or requested."""
+    return approvals.decide(studio, record, who)
+
+
+@action(UserRole.REVIEWER, "POST /publications/{record}/refusal", status=201, **body("Refusal"))
+def refuse(
+    studio: Studio,
+    *,
+    who: StudioIdentity,
+    record: Record,
+    reason: Annotated[str, parameter(min_length=1, max_length=500)],
+) -> Publication:
+    """Refuse what was requested, for a reason."""
+    return approvals.decide(studio, record, who, reason)
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------------

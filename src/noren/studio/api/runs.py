@@ -16,8 +16,8 @@ from noren.studio import approvals, exports
 from noren.studio.actions import releases as release_acts
 from noren.studio.actions import runs as acts
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, ListSlice, Name, TheStudio, add_action, job_out, streamed
-from noren.studio.approvals import Publication, ReviewDecision, release_of_run
+from noren.studio.api.models import Ident, JobOut, ListSlice, Name, TheStudio, TheWho, add_action, job_out, streamed
+from noren.studio.approvals import Publication
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
@@ -175,7 +175,7 @@ def sent(download: exports.Download) -> StreamingResponse:
     **streamed("a ZIP archive: public.parquet, statement.json and, where asked for, public.csv", _ZIP),
 )
 def download_public_part(job: Ident, studio: TheStudio, form: Annotated[exports.Form, Query()] = "parquet") -> Response:
-    """Return the public part of a release and its statement, and nothing else: this can be released."""
+    """Return the public part of a release and its statement, once it was released to somebody."""
     return sent(exports.public_part(studio, job, form))
 
 
@@ -219,64 +219,51 @@ def download_reconstruction(
 approval_router = APIRouter(tags=["sharing"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 
-class DecisionOut(BaseModel):
-    """A reviewer's decision, with how the release was judged on that day."""
-
-    decision: str
-    who: str
-    when: str
-    reason: str
-    digest: str
-    judged: dict[str, Any]
-    void: str = Field(description="why an approval counts no more; empty where it stands")
-
-
 class PublicationOut(BaseModel):
-    """The record that a release was shared, with its verdict on that day."""
+    """The record of a release, with its verdict on that day."""
 
+    project: str
     what: str = Field(description="the run, or ledger-N for a release of the ledger")
     label: str
     who: str
     when: str
     to: str
+    purpose: str
     until: str | None
     over: bool
+    reason: str = Field(description="why it was released although it did not meet the rule")
     digest: str = Field(description="of the public rows, as noren digest prints it")
     rows: int
-    approved_by: str | None
-    despite: bool
     judged: dict[str, Any]
-    entry: str = Field(description="the digest of its entry of the trail")
+    entry: str = Field(description="the digest of its entry of the trail, which names the record")
+    state: Literal["waiting", "released", "refused"]
+    decided_by: str | None
+    decided: str
+    refusal: str
 
 
-def _as_dict(_studio: Studio, record: ReviewDecision | Publication) -> dict[str, Any]:
+def _as_dict(_studio: Studio, record: Publication) -> dict[str, Any]:
     return record.as_dict()
 
 
-add_action(approval_router, release_acts.approve_run, DecisionOut, _as_dict)
-add_action(approval_router, release_acts.refuse_run, DecisionOut, _as_dict)
-
-
-@approval_router.get("/runs/{job}/decision", response_model=DecisionOut | None)
-def show_decision(job: Ident, studio: TheStudio) -> dict[str, Any] | None:
-    """Return the last approval or refusal of a run's release."""
-    decision = approvals.decision_on(studio, release_of_run(studio, job))
-    return None if decision is None else decision.as_dict()
-
-
 add_action(approval_router, release_acts.publish_run, PublicationOut, _as_dict)
+add_action(approval_router, release_acts.publish_release, PublicationOut, _as_dict)
+add_action(approval_router, release_acts.approve, PublicationOut, _as_dict)
+add_action(approval_router, release_acts.refuse, PublicationOut, _as_dict)
 
 
 @approval_router.get("/projects/{project}/publications", response_model=list[PublicationOut])
 def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]:
-    """Return the publications of a project, the newest first."""
-    studio.project(project)
-    return [record.as_dict() for record in approvals.publications(studio, project)]
+    """Return the records of a project, also those that wait for an approval or were refused, the newest first."""
+    return [record.as_dict() for record in approvals.records(studio, studio.project(project).id)]
 
 
-add_action(approval_router, release_acts.approve_release, DecisionOut, _as_dict)
-add_action(approval_router, release_acts.refuse_release, DecisionOut, _as_dict)
-add_action(approval_router, release_acts.publish_release, PublicationOut, _as_dict)
+@approval_router.get("/inbox", response_model=list[PublicationOut])
+@least(UserRole.REVIEWER)
+def show_inbox(studio: TheStudio, who: TheWho) -> list[dict[str, Any]]:
+    """Return the records that wait for the decision of whoever asks, the oldest first."""
+    return [record.as_dict() for record in approvals.inbox(studio, who)]
+
 
 ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
@@ -297,9 +284,9 @@ add_action(ledger_router, release_acts.release_period, JobOut, job_out)
     **streamed("the public part and the statement", _ZIP, schema={}),
 )
 def download_release(project: Ident, number: Annotated[int, Path(ge=1, le=10**6)], studio: TheStudio) -> Response:
-    """Return the public part of a release of the ledger, and nothing else."""
+    """Return the public part of a release of the ledger, once it was released to somebody."""
     release = approvals.ledger_release(studio, project, number)
-    approvals.require_approval(studio, release)
+    approvals.note_download(studio, release, "parquet")
     files = [(name, release.folder / name) for name in ("public.parquet", "statement.json")]
     name = exports.file_name(studio.project(project).name, release.label, ending="public.zip")
     return sent(exports.Download(name, "application/zip", exports.packed(files)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from secrets import token_hex
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -30,15 +31,25 @@ from noren.studio.api.models import Ident, TheStudio, job_out
 from noren.studio.api.runs import sent
 from noren.studio.approvals import ApprovableRelease, ledger_release, release_of_run
 from noren.studio.folders import StepData
-from noren.studio.pages.frame import OfReady, OfRun, ProjectRequest, RunRequest, Typed, run_visit, sentence, status_of
+from noren.studio.pages.frame import (
+    OfReady,
+    OfRun,
+    OfStudio,
+    ProjectRequest,
+    RunRequest,
+    Typed,
+    run_visit,
+    sentence,
+    status_of,
+)
 from noren.studio.pages.result import untried_sentence
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.tables import Texts
-from noren.web.actions import Action
 from noren.web.errors import NotFoundError
+from noren.web.frame import local_path
 
 router = APIRouter()
 say = Texts(__name__)
@@ -57,11 +68,12 @@ def show(visit: OfRun) -> Response:
     view, verdict = studio.result(run.id), studio.verdict(run.id)
     untried = untried_sentence(visit, view, verdict)
     here = f"{visit.address}/publish"
-    sharing = sharing_context(visit, release_of_run(studio, run.id), here)
+    forms = {"parquet": f"{here}/public.zip", "CSV": f"{here}/public.zip?form=csv"}
+    sharing = sharing_context(visit, release_of_run(studio, run.id), here, forms)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
     return visit.page(
         "export.html.jinja",
-        title=_title(verdict, every_attack=not untried, may_leave=sharing["may_leave"]),
+        title=_title(verdict, every_attack=not untried, waits=bool(sharing["waiting"])),
         unaudited=view.audited is False,
         missing=missing_sentence(view.outcome),
         place="results",
@@ -83,7 +95,7 @@ def show(visit: OfRun) -> Response:
     )
 
 
-def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> str:
+def _title(verdict: Verdict, *, every_attack: bool, waits: bool = False) -> str:
     """Return the headline; a release can be shared only if it is proved or all attacks were tried."""
     if verdict.reason == Reason.SENSITIVE_DISCLOSED:
         return _("This release discloses sensitive values of people. Do not share it.")
@@ -93,8 +105,8 @@ def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> s
         return _("This release breaks your rule. Do not share it.")
     if not verdict.status.is_safe:
         return _("No attack or measure was tried. Try some before you share this release.")
-    if not may_leave:
-        return sentence(_("someone other than its maker must approve this release first"))
+    if waits:
+        return sentence(approvals.say("unapproved"))
     if verdict.status == VerdictStatus.PROVED:
         return _("This release is proved to meet your rule. The public part can be released.")
     if not every_attack:
@@ -171,56 +183,85 @@ def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "
 # --- approving and sharing -----------------------------------------------------------------------------------
 
 
-@router.post(_HERE + "/{act}")
-@least(UserRole.REVIEWER)
-def decide(visit: OfRun, act: Act, typed: Typed) -> Response:
-    """Approve or refuse the release, or record that it is shared."""
+@router.post(_HERE + "/share")
+def share(visit: OfRun, typed: Typed) -> Response:
+    """Release the public part to a recipient, or request it."""
     try:
-        _ACTS[act][0](visit.studio, who=visit.who, job=visit.run.id, **_form_values(act, typed))
+        acts.publish_run(visit.studio, who=visit.who, job=visit.run.id, **_terms(typed))
     except NorenError as error:
         return show(visit.again(error, typed, status_of(error)))
-    return RedirectResponse(f"{visit.address}/publish#{'sharing' if act == 'share' else 'approval'}", 303)
+    return RedirectResponse(f"{visit.address}/publish#release", 303)
 
 
-Act = Literal["approve", "refuse", "share"]
-_ACTS: Final[Mapping[Act, tuple[Action[..., Any], Action[..., Any]]]] = {
-    "approve": (acts.approve_run, acts.approve_release),
-    "refuse": (acts.refuse_run, acts.refuse_release),
-    "share": (acts.publish_run, acts.publish_release),
-}
-"""What a form asks for: of the release of a run, and of the ledger's."""
+def _terms(typed: Mapping[str, str]) -> dict[str, str]:
+    return {name: typed.get(name, "") for name in ("to", "purpose", "until", "reason", "key")}
+
+
 _RELEASE = "/projects/{project}/ledger/releases/{number}"
 Number = Annotated[int, Path(ge=1, le=10**6)]
 
 
-def sharing_context(visit: ProjectRequest, release: ApprovableRelease, address: str) -> dict[str, Any]:
-    """Return what the part ``approvals.html.jinja`` of a page shows."""
-    studio, who = visit.studio, visit.who
-    makers, decision = approvals.makers_of(studio, release), approvals.decision_on(studio, release)
-    records = approvals.publications(studio, release.project)
+def sharing_context(
+    visit: ProjectRequest, release: ApprovableRelease, address: str, downloads: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what the part ``approvals.html.jinja`` of a page shows: ``downloads`` are addresses by their form."""
+    studio, who, digest = visit.studio, visit.who, approvals.digest_of_files(release)
+    records = [one for one in approvals.records(studio, release.project) if one.what == release.what]
+    standing, problem = approvals.standing_record(studio, release, digest)
+    waiting = [one for one in records if one.state == "waiting"]
     return {
         "address": address,
+        "downloads": downloads,
         "four_eyes": studio.settings.four_eyes,
-        "has_users": who.is_user,
-        "decision": decision,
-        "may_leave": not studio.settings.four_eyes or (decision is not None and decision.stands),
-        "makers": sorted(makers),
-        "is_maker": who.login in makers,
+        "standing": standing,
+        "problem": problem if records and not standing and not waiting else "",
+        "waiting": [(one, approvals.bar_to_approval(studio, one, release, who)) for one in waiting],
         "may_decide": who.is_user and who.may(UserRole.REVIEWER),
         "may_publish": who.may(UserRole.STEWARD),
         "audited": release.audited,
         "is_safe": release.verdict.status.is_safe,
-        "verdict": verdict_label(release.verdict.status),
-        "records": [record for record in records if record.what == release.what],
-        "digest": approvals.digest_of_files(release),
+        "verdict": verdict_label(release.verdict.status)[2:],
+        "records": [one for one in records if one.state != "waiting"],
+        "makers": sorted(approvals.makers_of(studio, release)),
+        "digest": digest,
+        "key": visit.typed.get("key") or token_hex(16),
     }
 
 
-def _form_values(act: Act, typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of an action from the fields of its form."""
-    if act == "share":
-        return {"to": typed.get("to", ""), "until": typed.get("until"), "despite": typed.get("despite") == "yes"}
-    return {"reason": typed.get("reason", "")} if act == "refuse" else {}
+@router.get("/inbox")
+@least(UserRole.REVIEWER)
+def show_inbox(visit: OfStudio) -> Response:
+    """Show what waits for the decision of whoever looks."""
+    waiting = approvals.inbox(visit.studio, visit.who)
+    names = {project.id: project.name for project in visit.studio.projects()}
+    title = say("inbox.title", len(waiting), count=len(waiting)) if waiting else say("inbox.empty")
+    return visit.page(
+        "inbox.html.jinja",
+        title=title,
+        place="inbox",
+        waiting=waiting,
+        names=names,
+        four_eyes=visit.studio.settings.four_eyes,
+    )
+
+
+@router.post("/inbox/{record}/{act}")
+@least(UserRole.REVIEWER)
+def decide(
+    visit: OfStudio,
+    record: Annotated[str, Path(pattern="^[0-9a-f]{64}$")],
+    act: Literal["approve", "refuse"],
+    typed: Typed,
+) -> Response:
+    """Approve or refuse what was requested."""
+    try:
+        if act == "approve":
+            acts.approve(visit.studio, who=visit.who, record=record)
+        else:
+            acts.refuse(visit.studio, who=visit.who, record=record, reason=typed.get("reason", ""))
+    except NorenError as error:
+        return show_inbox(visit.again(error, typed | {"record": record}, status_of(error)))
+    return RedirectResponse(local_path(typed.get("back", "/inbox")), 303)
 
 
 # --- a release of the ledger ---------------------------------------------------------------------------------
@@ -237,18 +278,15 @@ def show_release(visit: OfReady, number: Number) -> Response:
         place="ledger",
         verdict_of_run=release.verdict,
         rule=rule_sentence(release.verdict.rule),
-        sharing=sharing_context(visit, release, address),
-        public_address=f"/api/v1{address}/public",
+        sharing=sharing_context(visit, release, address, {"parquet": f"/api/v1{address}/public"}),
     )
 
 
-@router.post(_RELEASE + "/{act}")
-@least(UserRole.REVIEWER)
-def act_on_release(visit: OfReady, number: Number, act: Act, typed: Typed) -> Response:
-    """Approve, refuse or share a release of the ledger."""
-    about = {"who": visit.who, "project": visit.project.id, "number": number}
+@router.post(_RELEASE + "/share")
+def share_release(visit: OfReady, number: Number, typed: Typed) -> Response:
+    """Release a period of the ledger to a recipient, or request it."""
     try:
-        _ACTS[act][1](visit.studio, **about, **_form_values(act, typed))
+        acts.publish_release(visit.studio, who=visit.who, project=visit.project.id, number=number, **_terms(typed))
     except NorenError as error:
         return show_release(visit.again(error, typed, status_of(error)), number)
     return visit.to_page(f"ledger/releases/{number}")

@@ -13,7 +13,7 @@ from noren.errors import NorenError
 from noren.i18n import N_, active_language
 from noren.judgement.glossary import terms
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.approvals import publications
+from noren.studio.approvals import inbox, publications
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import StudioIdentity, UserRole
@@ -39,6 +39,7 @@ _RAIL = (
 )
 _OF_PEOPLE = (
     (UserRole.ADMINISTRATOR, RailEntry("users", N_("Users"), "/users", "person")),
+    (UserRole.REVIEWER, RailEntry("inbox", N_("Inbox"), "/inbox", "eye")),
     (UserRole.REVIEWER, RailEntry("trail", N_("Audit trail"), "/trail", "book")),
 )
 """What stands on the rail beside the projects, for whom."""
@@ -65,13 +66,17 @@ def page(
         if project is not None or "{project}" not in entry.address
     ]
     who: StudioIdentity | None = getattr(request.state, "who", None)
+    studio: Studio = request.app.state.studio
     if project is None and who is not None:
-        rail += [entry.filled() for role, entry in _OF_PEOPLE if who.may(role)]
-    publications_listed = (
-        publications(request.app.state.studio, project.id) if project and place in _LISTS_PUBLICATIONS else []
-    )
-    can_leave = who is not None and request.app.state.login.needed
-    context |= {"project": project, "who": who, "publications_listed": publications_listed, "can_leave": can_leave}
+        four_eyes = studio.settings.four_eyes and who.is_user
+        rail += [entry.filled() for role, entry in _OF_PEOPLE if who.may(role) and (four_eyes or entry.key != "inbox")]
+    context |= {
+        "project": project,
+        "who": who,
+        "publications_listed": publications(studio, project.id) if project and place in _LISTS_PUBLICATIONS else [],
+        "can_leave": who is not None and request.app.state.login.needed,
+        "inbox_count": 0 if who is None else len(inbox(studio, who)),
+    }
     return FRAME.page(request, template, place=place, rail=rail, **context)
 
 

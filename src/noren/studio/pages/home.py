@@ -225,7 +225,7 @@ def log_out(request: Request) -> Response:
 
 
 _AT_ONCE: Final = 100
-_DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "until", "reason")
+_DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "purpose", "until", "reason", "part", "readers")
 
 
 # --- users ---------------------------------------------------------------------------------------------------
