@@ -12,7 +12,7 @@ judges' log in the data folder tells more.
 
 The process itself is ``python -m noren.contest.judging.scorer``. It reads orders as lines of JSON on its standard
 input, and answers each by its number with how far it is and what came of it. It lives for many orders: to load the
-libraries takes a second, and what was read last is at hand. When its standard input closes, whoever ordered is gone
+libraries takes a second, and what was read last is at hand. When its standard input closes, its worker is gone
 and so is it. What is the team's fault is in the result; all else is a fault of ours, told in one short sentence, and
 in full on the standard error, which goes to a log.
 """

@@ -1,4 +1,4 @@
-"""The tables of the arena, as the code has them; whoever adds a second step writes out here what this one makes."""
+"""The tables of the arena, as the code has them; a second step must first write out here what this one makes."""
 
 from alembic import op
 
