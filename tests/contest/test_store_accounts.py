@@ -7,7 +7,7 @@ import threading
 import pytest
 import sqlalchemy as sa
 from tests.conftest import PATIENCE
-from tests.contest.test_store_database import begun, store
+from tests.contest.test_store_database import store
 
 from noren.contest.store.database import ArenaAccount, ContestStore
 from noren.errors import DuplicateNameError, ParameterError
@@ -129,13 +129,6 @@ def test_a_token_opens_nothing_once_its_person_is_revoked(store: ContestStore, a
     with store.accounts.changing() as database:
         store.accounts.change(database, ann, "revoked", revoked="2026-01-01")
     assert store.tokens.owner(text) is None
-
-
-def test_who_organises_what(store: ContestStore, ann: ArenaAccount) -> None:
-    begun(store, organised_by=[ann.id])
-    begun(store, "other")
-    assert store.organises(ann.id, "cup")
-    assert not store.organises(ann.id, "other")
 
 
 # --- rates ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import datetime as dt
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
@@ -31,9 +31,9 @@ def store(address: str) -> Iterator[ContestStore]:
     store.close()
 
 
-def begun(store: ContestStore, contest: str = "cup", organised_by: Sequence[str] = ()) -> list[LogEntry]:
+def begun(store: ContestStore, contest: str = "cup") -> list[LogEntry]:
     log = chained(None, EARLY, [EntryContent("created", "clock", {"contest": contest, "title": "茶\u0000会"})])
-    store.create(contest, log, organised_by=organised_by)
+    store.create(contest, log)
     return log
 
 
@@ -196,11 +196,9 @@ def test_a_database_that_goes_away_in_a_change_leaves_nothing(store: ContestStor
 def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: str) -> None:
     salt = b"the salt of the lots of this cup"
     log = chained(None, EARLY, [EntryContent("created", "clock", {})])
-    person = store.accounts.add("ann", "Ann", "open sesame")
-    store.create("cup", log, organised_by=[person.id], secrets={"lots": salt})
+    store.create("cup", log, secrets={"lots": salt})
     assert store.secret("cup", "lots") == salt
     assert store.secret("cup", "other") is None
-    assert store.organises(person.id, "cup")
     hook = store.hooks.add("cup", "https://example.org/x", salt)
     assert store.hooks.of("cup") == [hook]
     assert "salt" not in repr(hook)

@@ -40,6 +40,7 @@ Reason = Annotated[
 ]
 TeamId = Annotated[str, ActionParameter(N_("Name or identifier of a team."), "TEAM", _IDENT)]
 """A team; commands take its name as well."""
+Login = Annotated[str, ActionParameter(N_("Login of an account."), "LOGIN", {"max_length": 200})]
 _ABOUT = table_of("noren.contest.commands")
 
 
@@ -92,7 +93,7 @@ def register(
 ) -> list[EntryContent]:
     """Register a team."""
     _registration_open(contest, now)
-    _has_no_team(contest, account)
+    _may_join(contest, account)
     name, member = _name(name), _name(member)
     if any(other.name.casefold() == name.casefold() for other in contest.teams.values()):
         raise RefusedError(_("the name {name} is taken; choose another name").format(name=name), status=422)
@@ -123,7 +124,7 @@ def join(
     team = teams[0]
     if account in team.members:
         return []
-    _has_no_team(contest, account)
+    _may_join(contest, account)
     if len(team.members) >= contest.settings.team_size:
         raise RefusedError(say("team_is_full", name=team.name, count=len(team.members)))
     return [EntryContent("joined", f"member:{account}", {"team": team.id, "account": account, "member": _name(member)})]
@@ -168,7 +169,9 @@ def _registration_open(contest: Contest, now: str) -> None:
         raise RefusedError(_("the contest is over; look at its results"))
 
 
-def _has_no_team(contest: Contest, account: str) -> None:
+def _may_join(contest: Contest, account: str) -> None:
+    if account in contest.organisers:  # they know too much to play
+        raise RefusedError(say("organiser_plays"))
     if account in contest.team_of:
         name = contest.teams[contest.team_of[account]].name
         raise RefusedError(_("you are already in the team {name}; a person can be in one team").format(name=name))
@@ -402,6 +405,18 @@ def change_settings(
 def invite(_contest: Contest, _now: str, *, account: str, code: str) -> list[EntryContent]:
     """Create a code with which one team can register."""
     return [_by(account, "invited", {"code_digest": code_digest(code)})]
+
+
+@action("organiser", "POST /contests/{contest}/organisers", **_ABOUT["add_organiser"])
+def add_organiser(
+    contest: Contest, _now: str, *, account: str, person: str, name: str, login: Login
+) -> list[EntryContent]:
+    """Let another account organise the contest."""
+    if person in contest.organisers:
+        raise RefusedError(_("{name} organises the contest already").format(name=name))
+    if person in contest.team_of:
+        raise RefusedError(say("organiser_plays"))
+    return [_by(account, "organiser-added", {"organiser": person, "name": name})]
 
 
 @action("organiser", "POST /contests/{contest}/teams/{team}/disqualify", **_ABOUT["disqualify"])

@@ -28,7 +28,7 @@ from noren.contest.arena import JUDGE, Arena
 from noren.contest.receipts import Receipt, matches_commitment, receipt_from
 from noren.contest.results import RESULTS_FILES, results_html, results_of
 from noren.contest.state import Contest, fold
-from noren.contest.store.tables import accounts, organisers
+from noren.contest.store.tables import accounts
 from noren.contest.store.tables import sealed as sealed_table
 from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError, quoted
@@ -121,12 +121,10 @@ def _parts(arena: Arena, state: Contest, entries: Sequence[LogEntry], kind: Kind
     # players, organisers and secrets, as the server stores them
     playing = {name for team in state.teams.values() for name in team.members}
     with arena.store.engine.connect() as database:
-        query = sa.select(organisers.c.account).where(organisers.c.contest == state.id)
-        organising = list(database.execute(query).scalars())
-        wanted = accounts.c.id.in_(sorted(playing | set(organising)))
+        wanted = accounts.c.id.in_(sorted(playing | {*state.organisers}))
         people = [dict(row._mapping) for row in database.execute(accounts.select().where(wanted))]
         secret = database.execute(sealed_table.select().where(sealed_table.c.contest == state.id)).all()
-    backup = {"accounts": sorted(people, key=lambda account: str(account["id"])), "organisers": sorted(organising)}
+    backup = {"accounts": sorted(people, key=lambda account: str(account["id"]))}
     yield "accounts.json", canonical(backup) + b"\n"
     for row in secret:
         yield f"secrets/{row.name}", bytes(row.content)
@@ -343,14 +341,14 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
         if arena.state(state.id) is not None:
             message = _("the contest {name} is already on this server; import it into another server")
             raise RefusedError(message.format(name=state.id))
-        backup: dict[str, Any] = {"accounts": [], "organisers": []}
+        backup: dict[str, Any] = {"accounts": []}
         secrets = {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}  # of an open one it is revealed
         if archive.kind == "sealed":
             if archive.manifest.get("key_check") != arena.store.key_check:
                 raise FileError(say("other_key"), file=path)
             backup, secrets = _json(archive.text("accounts.json"), path, "accounts.json"), {}
             people, columns = backup.get("accounts"), {column.name for column in accounts.columns}
-            if not isinstance(people, list) or not isinstance(backup.get("organisers"), list):
+            if not isinstance(people, list):
                 raise _damaged(path, "missing", "accounts")
             if any(not isinstance(account, dict) or set(account) != columns for account in people):
                 raise _damaged(path, "unreadable", "accounts.json")
@@ -379,8 +377,7 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
             new = [dict(account) for account in backup["accounts"] if account["id"] not in known]
             if new:
                 database.execute(accounts.insert(), new)
-        organising = dict.fromkeys(backup["organisers"])
-        arena.store.create(state.id, archive.entries, organised_by=organising, secrets=secrets)
+        arena.store.create(state.id, archive.entries, secrets=secrets)
         with arena.store.changing(state.id) as change:
             for submission in state.unjudged():
                 change.enqueue(submission.kind, queue=JUDGE, submission=submission.id)

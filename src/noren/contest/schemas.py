@@ -70,7 +70,7 @@ class TeamOut(BaseModel):
 
 
 class ContestOut(BaseModel):
-    """A contest: rules, schedule and state."""
+    """A contest: rules, schedule and state. Only organisers see the names of ``organisers``."""
 
     id: str
     title: str
@@ -85,6 +85,7 @@ class ContestOut(BaseModel):
     versions: dict[str, str]
     rehearsal: bool
     paused: str | None
+    organisers: list[str]
     teams: int
     head: HeadOut
     now: str

@@ -143,6 +143,8 @@ class Contest:
     teams: dict[str, Team] = field(default_factory=dict)
     team_of: dict[str, str] = field(default_factory=dict)
     """The team of each account."""
+    organisers: dict[str, str] = field(default_factory=dict)
+    """The names of the accounts that organise it."""
     invitations: set[str] = field(default_factory=set)
     submissions: dict[str, Submission] = field(default_factory=dict)
     chosen: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -244,6 +246,7 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 contest.commitment, contest.public_key = body["commitment"], body["public_key"]
                 contest.scorer, contest.versions = body["scorer"], dict(body["versions"])
                 contest.rehearsal = body["rehearsal"]
+                contest.organisers = {entry.actor.partition(":")[2]: body.get("organiser", "")}
             case "rescheduled":
                 contest.phases = _phases(body["phases"])
             case "paused":
@@ -252,6 +255,8 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 contest.paused = None
             case "settings-changed":
                 contest.settings = ContestSettings.model_validate(body["settings"])
+            case "organiser-added":
+                contest.organisers[body["organiser"]] = body["name"]
             case "invited":
                 contest.invitations.add(body["code_digest"])
             case "registered" | "joined" | "left" | "code-changed" | "disqualified" | "reinstated":

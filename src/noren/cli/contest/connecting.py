@@ -81,7 +81,7 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
         output.show()
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
-    app.command(act.name, help=_(act.help), epilog=example_line(act.example))(made)
+    app.command(act.name.replace("_", "-"), help=_(act.help), epilog=example_line(act.example))(made)
 
 
 def round_of(contest: dict[str, Any], name: str | None, kind: str | None = None) -> str:

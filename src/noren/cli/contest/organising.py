@@ -336,6 +336,7 @@ def flags(contest: Contest, connection: Connection) -> Output:
 add_action(
     acting, actions.invite, lambda _client, request, answer: {"contest": request["contest"], "code": answer["code"]}
 )
+add_action(acting, actions.add_organiser, lambda _client, request, _answer: {"login": request["login"]})
 
 
 @acting.command("simulate")

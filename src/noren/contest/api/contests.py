@@ -221,6 +221,7 @@ add_action(organising, actions.reschedule, ContestOut, _changed)
 add_action(organising, actions.change_settings, ContestOut, _changed)
 add_action(organising, actions.rescore, ContestOut, _changed)
 add_action(organising, actions.invite, CodeOut, lambda _visit, generated: {"code": generated["code"]})
+add_action(organising, actions.add_organiser, ContestOut, _changed)
 add_action(organising, actions.disqualify, ContestOut, _changed)
 add_action(organising, actions.reinstate, ContestOut, _changed)
 
@@ -300,6 +301,7 @@ def contest_out(visit: ContestAccess) -> ContestOut:
         "rulebook_digest": contest.rulebook.digest,
         "phases": phases_out(visit),
         "rounds": rounds,
+        "organisers": list(contest.organisers.values()) if visit.role == ContestRole.ORGANISER else [],
         "teams": len(contest.teams),
         "head": HeadOut(position=contest.position, digest=contest.digest, time=contest.time),
         "now": now,

@@ -184,6 +184,14 @@ def entry_text(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
     return say(f"log.{kind}", **values)
 
 
+def actor_name(contest: Contest, actor: str) -> str:
+    """Return who made an entry of the log: a person's or a team's name, judge or clock."""
+    kind, _colon, ident = actor.partition(":")
+    members = {account: member.name for team in contest.teams.values() for account, member in team.members.items()}
+    names = members | {team.id: team.name for team in contest.teams.values()} | contest.organisers
+    return f"{names[ident]} ({say(f'actor.{kind}')})" if names.get(ident) else actor
+
+
 # --- the frame --------------------------------------------------------------------------------------------------------
 
 FRAME = Frame("noren.contest", home=N_("Contests"))

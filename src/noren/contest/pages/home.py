@@ -275,7 +275,6 @@ def revoke(request: Request, token: str, who: Person, auth: Authentication) -> R
 def _account_page(
     request: Request, who: ArenaIdentity, auth: ArenaAuthentication, status: int = 200, **context: Any
 ) -> Response:
-    offered = [name for name in SCOPES if name != "organiser" or (who.account and who.account.is_organiser)]
     tokens = auth.tokens(who)
     context = {"wrong_password": "", "wrong_token": "", "new_token": "", "done": ""} | context
     return page(
@@ -285,7 +284,7 @@ def _account_page(
         place="account",
         status=status,
         tokens=tokens,
-        scopes=[(name, _(_SCOPES[name])) for name in offered],
+        scopes=[(name, _(_SCOPES[name])) for name in SCOPES],
         scope_labels={name: _(text) for name, text in _SCOPES.items()},
         **context,
     )

@@ -54,7 +54,15 @@ _MOST_JOBS = 50
 _LONGEST_URL = 500
 _PLAIN: dict[str, Action[..., list[EntryContent]]] = {
     act.name: act
-    for act in (actions.pause, actions.resume, actions.rescore, actions.invite, actions.disqualify, actions.reinstate)
+    for act in (
+        actions.pause,
+        actions.resume,
+        actions.rescore,
+        actions.invite,
+        actions.add_organiser,
+        actions.disqualify,
+        actions.reinstate,
+    )
 }
 """Actions whose form has exactly their parameters."""
 _TIMES = ("opens", "closes", "frozen_from")

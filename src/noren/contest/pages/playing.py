@@ -15,6 +15,7 @@ from noren.contest.kinds import ContestRole, PhaseKind
 from noren.contest.pages.frame import (
     Visited,
     VisitedByPerson,
+    actor_name,
     current_phase,
     entry_text,
     page,
@@ -386,5 +387,7 @@ def show_log(request: Request, visit: Visited, start: Annotated[int | None, Quer
         start=first,
         a_page=_A_PAGE,
         total=contest.position + 1,
-        lines=[(entry, entry_text(contest, entry.kind, entry.body)) for entry in entries],
+        lines=[
+            (entry, entry_text(contest, entry.kind, entry.body), actor_name(contest, entry.actor)) for entry in entries
+        ],
     )

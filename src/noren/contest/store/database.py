@@ -11,7 +11,7 @@ import datetime as dt
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 
 from noren.contest.actions import not_found
 from noren.contest.store.encryption import Hooks, Seal, derive_key
-from noren.contest.store.tables import about, contests, entries, jobs, organisers, sealed, tables
+from noren.contest.store.tables import about, contests, entries, jobs, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
 from noren.web.accounts import Account, Accounts, Rates, Tokens
@@ -107,12 +107,6 @@ class ContestStore:
         """Close the database."""
         self.engine.dispose()
 
-    def organises(self, account: str, contest: str) -> bool:
-        """Tell whether a person organises a contest."""
-        query = organisers.select().where(organisers.c.contest == contest, organisers.c.account == account)
-        with self.engine.connect() as database:
-            return database.execute(query).first() is not None
-
     def secret(self, contest: str, name: str) -> bytes | None:
         """Return a secret of a contest; it never changes."""
         query = sa.select(sealed.c.content).where(sealed.c.contest == contest, sealed.c.name == name)
@@ -133,15 +127,8 @@ class ContestStore:
         with self.engine.connect() as database:
             return _entries(database, contest, start)
 
-    def create(
-        self,
-        contest: str,
-        log: Sequence[LogEntry],
-        *,
-        organised_by: Iterable[str] = (),
-        secrets: Mapping[str, bytes] = {},
-    ) -> None:
-        """Add a contest with its first entries, its secrets and its organisers."""
+    def create(self, contest: str, log: Sequence[LogEntry], *, secrets: Mapping[str, bytes] = {}) -> None:
+        """Add a contest with its first entries and its secrets."""
         values = {"created": now(), "head_position": -1, "head_digest": START}
         try:
             with exclusive(self.engine) as database:
@@ -150,8 +137,6 @@ class ContestStore:
                 for name, content in secrets.items():
                     sealed_content = self.seal.close(content, f"{contest}/{name}")
                     database.execute(sealed.insert().values(contest=contest, name=name, content=sealed_content))
-                for account in organised_by:
-                    database.execute(organisers.insert().values(contest=contest, account=account))
         except IntegrityError as error:
             if contest not in self.contests():
                 raise

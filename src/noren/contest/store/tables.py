@@ -1,7 +1,7 @@
 """The tables of the arena.
 
 The log (``contests``, ``entries``) is the truth of a contest; what else is here is not of a contest alone: who may do
-something (accounts, sessions, tokens, organisers), what is to be done (jobs), and what several servers must agree on
+something (accounts, sessions, tokens), what is to be done (jobs), and what several servers must agree on
 (rates, the moved clock). A change here needs a step in ``migrations/versions``; a test compares them.
 """
 
@@ -44,12 +44,6 @@ entries = sa.Table(
 )
 accounts, sessions = account_tables(tables)
 tokens, rates = token_tables(tables)
-organisers = sa.Table(
-    "organisers",
-    tables,
-    _contest(primary_key=True),
-    sa.Column("account", sa.String(12), sa.ForeignKey("accounts.id"), nullable=False, primary_key=True, index=True),
-)
 jobs = sa.Table(
     "jobs",
     tables,
