@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
+import zoneinfo
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.contest.served import Person, Served
+
+from noren.contest.phases import get_time_zone
+
+TEAMS = "/api/v1/contests/full/teams"
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +53,44 @@ def test_a_second_organiser_acts_under_the_own_name(served: Served, organiser: P
     token = deputy.ask("POST", "/account/tokens", json={"name": "x", "scopes": ["organiser"]})["text"]
     headers = {"Authorization": f"Bearer {token}"}
     assert Person(served).post("/api/v1/contests/two/resume", headers=headers).status_code == 200
+
+
+def test_announcements_are_read_by_all_who_see_the_contest(served: Served, organiser: Person) -> None:
+    served.create(organiser, "news")
+    visitor = Person(served)
+    assert visitor.ask("GET", "/contests/news")["announcements"] == []
+    organiser.ask("POST", "/contests/news/announcements", json={"text": " The data\nare out. "})
+    organiser.post("/contests/news/organise/announce", data={"text": "<b>Second</b>"})
+    told = visitor.ask("GET", "/contests/news")["announcements"]
+    assert [line["text"] for line in told] == ["The data are out.", "<b>Second</b>"]
+    page = visitor.get("/contests/news").text
+    assert page.index("&lt;b&gt;Second") < page.index("The data are out."), "the newest first, as text"
+    assert organiser.post("/api/v1/contests/news/announcements", json={"text": " "}).status_code == 422
+    assert visitor.post("/api/v1/contests/news/announcements", json={"text": "mine"}).status_code == 403
+    assert "Announcement: The data are out." in organiser.get("/contests/news/log").text
+
+
+def test_places_for_teams_are_not_given_twice(served: Served, organiser: Person) -> None:
+    """Twelve ask at once for three places."""
+    served.create(organiser, "full", settings={"most_teams": 3})
+    people = [served.person(f"many{number}") for number in range(12)]
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda person: person.post(TEAMS, json={"name": person.account}), people))
+    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 9
+    assert any("all 3 places for teams are taken" in answer.text for answer in answers)
+    assert len(organiser.ask("GET", "/contests/full/teams")) == 3
+    late, last, *_others = (p for p, answer in zip(people, answers, strict=True) if answer.status_code == 409)
+    code = next(answer.json()["code"] for answer in answers if answer.status_code == 201)
+    late.ask("POST", "/contests/full/join", json={"code": code})  # a team has room
+    form = {"most_teams": "", "team_size": "10", "reason": "more room"}
+    assert organiser.post("/contests/full/organise/settings", data=form).status_code == 200
+    last.ask("POST", "/contests/full/teams", json={"name": "another"})
+    assert organiser.ask("GET", "/contests/full")["settings"]["most_teams"] is None
+
+
+def test_every_time_zone_is_offered_and_known(organiser: Person) -> None:
+    zones = zoneinfo.available_timezones()
+    assert {"Asia/Tokyo", "Asia/Kolkata", "America/St_Johns", "UTC"} < zones
+    assert {get_time_zone(zone).utcoffset(dt.datetime(2026, 4, 1)) is not None for zone in zones} == {True}
+    offered = re.findall(r'<option value="([^"]+)">', organiser.get("/new").text.partition("<datalist")[2])
+    assert offered[: len(zones)] == sorted(zones)

@@ -94,6 +94,9 @@ def register(
     """Register a team."""
     _registration_open(contest, now)
     _may_join(contest, account)
+    most = contest.settings.most_teams
+    if most is not None and len(contest.teams) >= most:
+        raise RefusedError(say("contest_is_full", count=most))
     name, member = _name(name), _name(member)
     if any(other.name.casefold() == name.casefold() for other in contest.teams.values()):
         raise RefusedError(_("the name {name} is taken; choose another name").format(name=name), status=422)
@@ -407,6 +410,18 @@ def invite(_contest: Contest, _now: str, *, account: str, code: str) -> list[Ent
     return [_by(account, "invited", {"code_digest": code_digest(code)})]
 
 
+@action("organiser", "POST /contests/{contest}/announcements", **_ABOUT["announce"])
+def announce(
+    _contest: Contest,
+    _now: str,
+    *,
+    account: str,
+    text: Annotated[str, ActionParameter(N_("The announcement."), "TEXT", {"max_length": 2_000})],
+) -> list[EntryContent]:
+    """Post an announcement to all who see the contest."""
+    return [_by(account, "announced", {"text": _reason(text)})]
+
+
 @action("organiser", "POST /contests/{contest}/organisers", **_ABOUT["add_organiser"])
 def add_organiser(
     contest: Contest, _now: str, *, account: str, person: str, name: str, login: Login
@@ -483,6 +498,7 @@ DECIDED: dict[str, Callable[..., list[EntryContent]]] = {
     "release-chosen": choose,
     "rescheduled": reschedule,
     "settings-changed": change_settings,
+    "announced": announce,
     "paused": pause,
     "resumed": resume,
     "disqualified": disqualify,

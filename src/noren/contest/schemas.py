@@ -86,6 +86,7 @@ class ContestOut(BaseModel):
     rehearsal: bool
     paused: str | None
     organisers: list[str]
+    announcements: list[dict[str, str]]
     teams: int
     head: HeadOut
     now: str

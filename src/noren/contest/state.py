@@ -29,6 +29,8 @@ class ContestSettings(BaseModel):
     zone: str = "UTC"
     """The time zone of displayed times."""
     team_size: int = Field(default=10, ge=1, le=1000)
+    most_teams: int | None = Field(default=None, ge=1)
+    """How many teams can register; None: any number."""
     registration: Literal["open", "invited"] = "open"
     visibility: Literal["public", "members"] = "public"
     """Who sees rules, schedule and leaderboards: everyone, or members only."""
@@ -149,6 +151,7 @@ class Contest:
     submissions: dict[str, Submission] = field(default_factory=dict)
     chosen: dict[tuple[str, str], str] = field(default_factory=dict)
     targets: dict[str, dict[str, Target]] = field(default_factory=dict)
+    announcements: list[dict[str, str]] = field(default_factory=list)
     flags: list[dict[str, Any]] = field(default_factory=list)
     rescorings: list[dict[str, Any]] = field(default_factory=list)
     salt: str | None = None
@@ -255,6 +258,8 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 contest.paused = None
             case "settings-changed":
                 contest.settings = ContestSettings.model_validate(body["settings"])
+            case "announced":
+                contest.announcements.append({"time": entry.time, "text": body["text"]})
             case "organiser-added":
                 contest.organisers[body["organiser"]] = body["name"]
             case "invited":

@@ -128,6 +128,7 @@ def create(
     days: Annotated[str, Option(metavar="R,P,A,B,E")] = _DAYS,
     zone: str = "UTC",
     team_size: Annotated[int, Option(min=1)] = 10,
+    most_teams: Annotated[int | None, Option(min=1)] = None,
     invited: Annotated[bool, Option("--invited")] = False,
     members_only: Annotated[bool, Option("--members-only")] = False,
     counting: Literal["last", "chosen"] = "last",
@@ -170,6 +171,7 @@ def create(
         "settings": {
             "zone": zone,
             "team_size": team_size,
+            "most_teams": most_teams,
             "registration": "invited" if invited else "open",
             "visibility": "members" if members_only else "public",
             "counting": counting,
@@ -336,6 +338,7 @@ def flags(contest: Contest, connection: Connection) -> Output:
 add_action(
     acting, actions.invite, lambda _client, request, answer: {"contest": request["contest"], "code": answer["code"]}
 )
+add_action(acting, actions.announce, lambda _client, request, _answer: {"text": request["text"]})
 add_action(acting, actions.add_organiser, lambda _client, request, _answer: {"login": request["login"]})
 
 

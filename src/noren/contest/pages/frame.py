@@ -126,6 +126,7 @@ def rules(book: Rulebook, settings: ContestSettings) -> dict[str, Any]:
         "otherwise": condition_sentence(book) if book.conditions else "",
         "playing": [
             say("playing.members", count=count(settings.team_size)),
+            *([say("playing.most_teams", count=count(settings.most_teams))] if settings.most_teams else []),
             say(f"counting.{settings.counting}"),
             say("playing.quota", releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
             say("playing.files", files=count(book.quota.files_per_day)),
@@ -171,6 +172,7 @@ def entry_text(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
         "team": team.name if team else body.get("team", ""),
         "name": body.get("name", ""),
         "member": body.get("member", ""),
+        "text": body.get("text", ""),
         "reason": _(str(body["reason"])) if kind == "refunded" else body.get("reason", ""),
         "submission": body.get("submission") or both[0],
         "other": both[-1],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import tempfile
+import zoneinfo
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -54,15 +55,8 @@ _MOST_JOBS = 50
 _LONGEST_URL = 500
 _PLAIN: dict[str, Action[..., list[EntryContent]]] = {
     act.name: act
-    for act in (
-        actions.pause,
-        actions.resume,
-        actions.rescore,
-        actions.invite,
-        actions.add_organiser,
-        actions.disqualify,
-        actions.reinstate,
-    )
+    for act in vars(actions).values()
+    if isinstance(act, Action) and act.role == "organiser" and act.names is dict  # others take more than texts
 }
 """Actions whose form has exactly their parameters."""
 _TIMES = ("opens", "closes", "frozen_from")
@@ -112,7 +106,9 @@ def _done(visit: ContestAccess, act: str, form: Mapping[str, str]) -> dict[str, 
     elif act == "settings":
         # what the form does not name stays
         changes: dict[str, Any] = {
-            name: form[name] for name in ("team_size", "registration", "visibility", "counting") if name in form
+            name: form[name] or None
+            for name in ("team_size", "most_teams", "registration", "visibility", "counting")
+            if name in form
         }
         if (largest := form.get("largest")) is not None:
             changes["largest_file"] = int(float(largest) * 2**20) if largest.replace(".", "", 1).isdigit() else 0
@@ -273,6 +269,7 @@ class FormInput:
             settings = ContestSettings(
                 zone=self["zone"],
                 team_size=int(self.number("team_size", _("Largest team"))),
+                most_teams=int(self.number("most_teams", _("Most teams"))) if self["most_teams"] else None,
                 registration=self["registration"],
                 visibility=self["visibility"],
                 counting=self["counting"],
@@ -386,7 +383,7 @@ def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str
         typed={name: typed[name] for name in _USUAL},
         wrong=wrong,
         books=[(name, _(_BOOKS[name])) for name in PRESETS],
-        zones=[(zone, zone) for zone in dict.fromkeys((typed["zone"], *_NEW["zones"])) if zone],
+        zones=sorted(zoneinfo.available_timezones()),
         times=times,
         played=typed.rounds,
         lengths=[(f"days_{kind}", kind.label, typed[f"days_{kind}"]) for kind in _LASTING],
