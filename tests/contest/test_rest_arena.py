@@ -9,6 +9,7 @@ import threading
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,33 @@ def test_organisers_do_not_play_in_their_own_contest(served: Served, organiser: 
     served.create(organiser, "own")
     answer = organiser.post("/api/v1/contests/own/teams", json={"name": "Mine"})
     assert (answer.status_code, "cannot play" in answer.text) == (409, True)
+
+
+def test_the_same_key_is_the_same_submission(served: Served, organiser: Person) -> None:
+    served.create(organiser, "keys")
+    red, blue = served.person("keys-red"), served.person("keys-blue")
+    for person in (red, blue):
+        person.ask("POST", "/contests/keys/teams", json={"name": person.account})
+    served.go_to("keys", "final-protect")
+    release, path = served.case(1).submitted.read_bytes(), "/api/v1/contests/keys/releases"
+
+    def send(person: Person, key: str, content: bytes = release) -> Any:
+        return person.put(path, content=content, headers={"Idempotency-Key": key} if key else {})
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _number: send(red, "one"), range(8)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.text for answer in answers}) == 1, "with the same receipt"
+    assert len(red.ask("GET", "/contests/keys/submissions")) == 1
+    assert len(served.arena.store.jobs.of("keys")) == 1
+    assert send(red, "one", release + b"\n").status_code == 422, "the key of another file"
+    assert send(blue, "one").status_code == 201, "keys of other teams are others"
+    assert send(red, "").status_code == send(red, "").status_code == 201, "without a key each is another"
+    assert len(red.ask("GET", "/contests/keys/submissions")) == 3
+    assert b"one" not in b"".join(entry.line() for entry in served.arena.store.entries("keys")[-3:])
+    served.go_to("keys", "final-attack")
+    assert send(red, "one").text == answers[0].text, "even after the phase"
+    assert send(red, "two").status_code == 409
 
 
 def test_answers_forbid_what_pages_do_not_need(served: Served) -> None:

@@ -197,10 +197,14 @@ def is_among(digest: str, known: set[str]) -> bool:
 
 def receive(
     contest: Contest, now: str, *, kind: str, account: str, submission: str, digest: str, size: int,
-    target: str = "", phase: str | None = None,
+    target: str = "", phase: str | None = None, key: str = "",
 ) -> list[EntryContent]:  # fmt: skip
-    """Accept a release, or a guess about a target, within the phase, the quota and the size limit."""
+    """Accept a release, or a guess about a target, within the phase, the quota and the size limit; a key only once."""
     team = _may_play(contest, account)
+    if (known := contest.by_key(team.id, key)) is not None:
+        if (known.kind, known.target or "", known.digest) != (kind, target, digest):
+            raise RefusedError(_("this key was used for another file; send a new key with a new file"), status=422)
+        return []
     wanted = PhaseKind.PROTECT if kind == "release" else PhaseKind.ATTACK
     open_ = [open_phase for open_phase in contest.open(now, wanted) if phase in (None, open_phase.id)]
     if not open_:
@@ -209,6 +213,7 @@ def receive(
         raise RefusedError(say("several_phases", names=", ".join(open_phase.id for open_phase in open_)), status=422)
     at = open_[0]
     body: dict[str, Any] = {"submission": submission, "account": account, "digest": digest, "bytes": size}
+    body |= {"key": key} if key else {}
     if kind == "guess":
         targets = contest.targets.get(at.round or "", {})
         if not targets:

@@ -1,8 +1,8 @@
 """Client of the REST interface of a contest server.
 
 Reading requests are repeated when the connection breaks or the server is starting. Changing requests are sent once,
-unless repeating them is harmless. If the connection breaks during an upload, the client asks the server whether it has
-the file, and sends it again only if not. So nothing is submitted twice.
+unless repeating them is harmless. An upload has a key, so that it can be sent again when the connection breaks: the
+server takes the same key for the same submission.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import email.utils
-import hashlib
 import itertools
 import json
 import time
@@ -19,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -165,11 +165,14 @@ class Client:
             _content_of(answer)
         return got
 
-    def upload(self, *parts: str, file: Path, params: dict[str, Any], progress: Progress = silent) -> Any:
+    def upload(
+        self, *parts: str, file: Path, params: dict[str, Any], key: str = "", progress: Progress = silent
+    ) -> Any:
         """Send a file once; a connection that breaks on the way is an :class:`UnreachableError`."""
         query = {name: value for name, value in params.items() if value is not None}
         size = file.stat().st_size
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        headers |= {"Idempotency-Key": key} if key else {}
 
         def pieces(content: BinaryIO) -> Iterator[bytes]:
             while piece := content.read(_PIECE):
@@ -251,28 +254,18 @@ class Client:
         phase: str | None = None,
         progress: Progress = silent,
     ) -> ReceivedOut:
-        """Submit a release, or a guess about a target."""
-        kind, parts = ("release", ["releases"]) if target is None else ("guess", ["guesses", target])
-        with require_readable(file).open("rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
-
-        # the same file can be submitted again on purpose: only entries after this position count
-        before = int(self.contest(contest)["head"]["position"])
-        until = time.monotonic() + self.patience
+        """Submit a release, or a guess about a target; again under the same key while the server is unreachable."""
+        parts, key = ["releases"] if target is None else ["guesses", target], uuid4().hex
+        until, query = time.monotonic() + self.patience, {"phase": phase}
+        require_readable(file)
         while True:
             try:
-                query = {"phase": phase}
-                answer = self.upload("contests", contest, *parts, file=file, params=query, progress=progress)
+                answer = self.upload("contests", contest, *parts, file=file, params=query, key=key, progress=progress)
                 return _parse(ReceivedOut, answer)
             except UnreachableError:
-                time.sleep(_SETTLING)  # a server that has it all may be writing it down still
-                for sent in self.submissions(contest, kind=kind):  # the newest first
-                    is_same = sent.digest == digest and sent.target == target and phase in (None, sent.phase)
-                    if is_same and sent.position > before:
-                        receipt = dict(self.get("contests", contest, "submissions", sent.id, "receipt"))
-                        return ReceivedOut(submission=sent.id, receipt=receipt)
                 if time.monotonic() > until:
                     raise
+                time.sleep(_SETTLING)
 
     def submissions(self, contest: str, *, kind: str | None = None) -> list[SubmissionOut]:
         """Return the submissions of one's team, the newest first."""

@@ -98,6 +98,8 @@ class Submission:
     judged_at: int | None = None
     refunded: str | None = None
     account: str = ""
+    key: str = ""
+    """The digest of the key under which it was sent; the same key again is the same submission."""
 
     @property
     def valid(self) -> bool | None:
@@ -187,6 +189,10 @@ class Contest:
         """Return the submissions of a team, the oldest first."""
         return [submission for submission in self.submissions.values() if submission.team == team]
 
+    def by_key(self, team: str, key: str) -> Submission | None:
+        """Return the submission that a team sent under a key."""
+        return next((file for file in self.of_team(team) if key and file.key == key), None)
+
     def counting_release(self, team: str, round_: str) -> Submission | None:
         """Return the release of a team that counts: the chosen one, else the last valid one."""
         chosen = self.chosen.get((team, round_)) if self.settings.counting == "chosen" else None
@@ -274,6 +280,7 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                     position=entry.position,
                     entry=entry.digest,
                     target=body.get("target"),
+                    key=body.get("key", ""),
                     **{name: body[name] for name in ("team", "phase", "round", "digest", "bytes", "account")},
                 )
             case "release-judged" | "guess-judged":

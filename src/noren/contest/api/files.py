@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -36,6 +36,7 @@ from noren.web.uploads import declared_length, received
 router = APIRouter(tags=["files"])
 
 PhaseName = Annotated[str | None, Query(max_length=40, description="which phase, where several are open")]
+IdempotencyKey = Annotated[str, Header(max_length=200, description="the same key again is the same submission")]
 _UPLOADS, _MINUTE = 300, 60.0
 """Files that a team can send per minute."""
 _BLOCK = 2**18
@@ -47,10 +48,15 @@ _BODIES = table_of("noren.contest.api.bodies")
 
 @router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_BODIES["file"])
 async def submit_release(
-    contest: ContestName, request: Request, who: Identity, service: ArenaService, phase: PhaseName = None
+    contest: ContestName,
+    request: Request,
+    who: Identity,
+    service: ArenaService,
+    phase: PhaseName = None,
+    idempotency_key: IdempotencyKey = "",
 ) -> ReceivedOut:
     """Submit a release as the body; the response has its signed receipt."""
-    return await _receive(request, who, service, contest, phase)
+    return await _receive(request, who, service, contest, phase=phase, key=idempotency_key)
 
 
 @router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_BODIES["file"])
@@ -61,18 +67,14 @@ async def submit_guess(
     who: Identity,
     service: ArenaService,
     phase: PhaseName = None,
+    idempotency_key: IdempotencyKey = "",
 ) -> ReceivedOut:
     """Submit a guess about a target as the body; the response has its signed receipt."""
-    return await _receive(request, who, service, contest, phase, target)
+    return await _receive(request, who, service, contest, phase=phase, target=target, key=idempotency_key)
 
 
 async def _receive(
-    request: Request,
-    who: ArenaIdentity,
-    service: ContestService,
-    contest: str,
-    phase: str | None,
-    target: str | None = None,
+    request: Request, who: ArenaIdentity, service: ContestService, contest: str, **about: Any
 ) -> ReceivedOut:
     """Store an upload: it is encrypted block by block and never completely in memory."""
     visit = await run_in_threadpool(service.visit, who, contest)
@@ -85,7 +87,7 @@ async def _receive(
         submission, receipt = await received(
             request,
             _("your file"),
-            lambda blocks: service.visit(who, contest).submit(blocks, target=target, phase=phase),
+            lambda blocks: service.visit(who, contest).submit(blocks, **about),
         )
     return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
 
