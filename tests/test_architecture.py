@@ -83,7 +83,7 @@ INSIDE = {
         ("service",),
         ("approvals",),
         ("exports",),
-        ("actions",),
+        ("actions", "backup"),
         ("api",),
         ("pages",),
         ("app",),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Note, Output, Part, TextTable, refusal, say
+from noren.cli.parts.commands import App, Note, Output, Part, TextTable, progress_bar, refusal, say
 from noren.cli.parts.inputs import ServerOptions
 from noren.errors import FileError
 from noren.i18n import _
@@ -21,6 +21,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.studio.store import Store
     from noren.studio.users import User
+    from noren.work.hash_chain import LogEntry
 
 HELP = _("Run the studio: protect, attack and judge data in the browser.")
 
@@ -104,14 +105,21 @@ class StudioLocation:
     data_dir: Path | None = None
     database: str | None = None
 
+    @property
+    def folder(self) -> Path:
+        """The data folder."""
+        from noren.web.settings import default_folder
+
+        return self.data_dir or default_folder()
+
     @contextlib.contextmanager
     def store(self, *, make: bool = False) -> Iterator[Store]:
         """Yield the database of a studio, under the name of the command line; it may be open in a server meanwhile."""
         from noren.studio.audit_trail import TERMINAL, acting_as
         from noren.studio.store import Store
-        from noren.web.settings import ServerSettings, default_folder
+        from noren.web.settings import ServerSettings
 
-        settings = ServerSettings(self.data_dir or default_folder(), database=self.database)
+        settings = ServerSettings(self.folder, database=self.database)
         if make:
             settings.make_folder()
         elif self.database is None and not (settings.folder / "studio.sqlite").is_file():
@@ -222,3 +230,33 @@ def verify(
 
 def _trail_parts(count: int, digest: str) -> list[Part]:
     return [_("Entries: {count:,}; latest digest: {digest}").format(count=count, digest=digest or "–")]
+
+
+# --- backup ----------------------------------------------------------------------------------------------------------
+
+BackupFile = Annotated[Path, Argument(metavar="FILE")]
+
+
+@app.command("backup")
+def backup(file: BackupFile, place: StudioLocation) -> Output:
+    """Back up a studio."""
+    from noren.studio.backup import back_up
+
+    with place.store() as store, progress_bar() as progress:
+        head = back_up(store, place.folder, file, progress)
+    return _backup_output(file, head)
+
+
+@app.command("restore")
+def restore(file: BackupFile, place: StudioLocation) -> Output:
+    """Restore a studio."""
+    from noren.studio.backup import restore as run
+
+    with progress_bar() as progress:
+        head = run(file, place.folder, place.database, progress)
+    return _backup_output(place.folder, head)
+
+
+def _backup_output(out: Path, head: LogEntry) -> Output:
+    parts = [_("written to {out}").format(out=out), *_trail_parts(head.position + 1, head.digest)]
+    return Output({"out": str(out), "entries": head.position + 1, "last": head.digest}, parts)

@@ -94,7 +94,7 @@ _OWN = re.compile(
     r"studio\.(sqlite(-wal|-shm|-journal)?|lock)|secret\.key|password\.hash|machine\.json|bundle|projects"
     r"|\.(secret\.key|password\.hash|machine\.json)\.\w+\.part"
 )
-_HALF_WRITTEN = re.compile(r"upload-[a-z0-9]{12}\.part|\..+\.(part|old)|published-\w+\.part")
+HALF_WRITTEN = re.compile(r"upload-[a-z0-9]{12}\.part|\..+\.(part|old)|published-\w+\.part")
 _LINKED_SOURCE = re.compile(r"source\.\w+")
 
 
@@ -139,14 +139,14 @@ def remove_leftovers(root: Path) -> int:
     for project in _folders(root / "projects"):
         if not _ID.fullmatch(project.name):
             continue
-        removed += sum(_removed(path) for path in list(project.glob("*")) if _HALF_WRITTEN.fullmatch(path.name))
+        removed += sum(_removed(path) for path in list(project.glob("*")) if HALF_WRITTEN.fullmatch(path.name))
         removed += sum(map(remove_half_written, _folders(project / "jobs")))
     return removed
 
 
 def remove_half_written(job: Path) -> int:
     """Remove what a worker that is gone left half-written in the folder of its job; return how many it was."""
-    left = [p for p in job.glob("*") if _HALF_WRITTEN.fullmatch(p.name) or _LINKED_SOURCE.fullmatch(p.name)]
+    left = [p for p in job.glob("*") if HALF_WRITTEN.fullmatch(p.name) or _LINKED_SOURCE.fullmatch(p.name)]
     return sum(map(_removed, left))
 
 
