@@ -14,11 +14,14 @@ from tests.docs.commands import complaints
 
 from noren.contest.state import ContestSettings
 from noren.contest.store.encryption import ENVIRONMENT
+from noren.web.guard import OPEN_TO_ALL
+from noren.web.settings import LARGEST_UPLOAD
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 ROOT = DEPLOY.parent
-UNITS = ("noren-contest.service", "noren-contest-work@.service")
-PORT = "8322"
+UNITS = ("noren-contest.service", "noren-contest-work@.service", "noren-studio.service")
+COMPOSED = {"compose.yaml": ("server", "8322"), "compose.studio.yaml": ("studio", "8321")}
+"""Each with the service that the proxy leads to, and its port."""
 # of systemd.unit, systemd.service, systemd.exec and systemd.resource-control, those that we use
 SYSTEMD = {
     "Unit": {"Description", "After", "Wants"},
@@ -36,8 +39,8 @@ def text(name: str) -> str:
     return (DEPLOY / name).read_text(encoding="utf-8")
 
 
-def compose() -> dict[str, Any]:
-    found = yaml.safe_load(text("compose.yaml"))
+def compose(name: str = "compose.yaml") -> dict[str, Any]:
+    found = yaml.safe_load(text(name))
     assert isinstance(found, dict)
     return found
 
@@ -71,16 +74,17 @@ def commands() -> dict[str, list[str]]:
     asked = dict(instructions())
     entry = json.loads(asked["ENTRYPOINT"])
     found = {"Dockerfile": [*entry, *json.loads(asked["CMD"])]}
-    for name, service in compose()["services"].items():
-        if service.get("image") == "noren":
-            found[f"compose.yaml {name}"] = [*entry, *service["command"]]
+    for file in COMPOSED:
+        for name, service in compose(file)["services"].items():
+            if service.get("image") == "noren":
+                found[f"{file} {name}"] = [*entry, *service["command"]]
     return found | {name: command_of_unit(name) for name in UNITS}
 
 
 @pytest.mark.parametrize("place", commands())
 def test_commands_and_flags_exist(place: str) -> None:
     words = commands()[place]
-    assert words[:2] == ["noren", "contest"]
+    assert words[:2] == ["noren", "studio" if "studio" in place else "contest"]
     assert complaints(words) == []
 
 
@@ -100,40 +104,42 @@ def test_units_of_systemd_have_keys_that_it_knows(name: str) -> None:
 
 
 def test_variables_of_units_are_in_the_file_that_they_read() -> None:
-    known = set(re.findall(r"^(\w+)=", text("contest.env.example"), flags=re.MULTILINE))
     for name in UNITS:
+        (file,) = (value for key, value in unit_of(name)["Service"] if key == "EnvironmentFile")
+        known = set(re.findall(r"^(\w+)=", text(f"{Path(file).name}.example"), flags=re.MULTILINE))
         assert set(re.findall(r"\$\{(\w+)\}", text(name))) <= known
-    assert ENVIRONMENT in known
+        assert (ENVIRONMENT in known) == ("contest" in name)
 
 
-def test_variables_of_compose_are_in_its_file() -> None:
-    known = set(re.findall(r"^(\w+)=", text("arena.env.example"), flags=re.MULTILINE))
-    assert set(re.findall(r"\$\{(\w+)", text("compose.yaml"))) == known
-    assert ENVIRONMENT in known
+@pytest.mark.parametrize(("name", "file"), [("compose.yaml", "arena.env"), ("compose.studio.yaml", "studio.env")])
+def test_variables_of_compose_are_in_its_file(name: str, file: str) -> None:
+    known = set(re.findall(r"^(\w+)=", text(f"{file}.example"), flags=re.MULTILINE))
+    assert set(re.findall(r"\$\{(\w+)", text(name))) == known
+    assert (ENVIRONMENT in known) == (file == "arena.env")
 
 
 def test_a_real_server_is_behind_tls_and_never_a_rehearsal() -> None:
     for place, words in commands().items():
         assert "--rehearsal" not in words
-        if "serve" in words and place != "Dockerfile":
+        if ("serve" in words or "studio" in words) and place != "Dockerfile":
             assert "--https" in words
             assert any(word.startswith("--proxy") for word in words)
             assert any(word.startswith("--allow-host") for word in words)
 
 
-def test_the_proxy_that_is_believed_is_the_one_that_is_there() -> None:
-    found = compose()
+@pytest.mark.parametrize("name", COMPOSED)
+def test_the_proxy_that_is_believed_is_the_one_that_is_there(name: str) -> None:
+    found, (server, _port) = compose(name), COMPOSED[name]
     (subnet,) = (one["subnet"] for one in found["networks"]["outside"]["ipam"]["config"])
-    assert f"--proxy={subnet}" in found["services"]["server"]["command"]
+    assert f"--proxy={subnet}" in found["services"][server]["command"]
     # who is on that network is believed, so the proxy is alone there with the server
-    assert [name for name, one in found["services"].items() if "outside" in one.get("networks", ())] == [
-        "server",
-        "proxy",
-    ]
+    there = [name for name, one in found["services"].items() if "outside" in one.get("networks", ())]
+    assert there == [server, "proxy"]
 
 
-def test_services_of_compose_hang_together() -> None:
-    found = compose()
+@pytest.mark.parametrize("name", COMPOSED)
+def test_services_of_compose_hang_together(name: str) -> None:
+    found, (server, port) = compose(name), COMPOSED[name]
     services = found["services"]
     for service in services.values():
         assert set(service.get("depends_on", {})) <= set(services)
@@ -143,9 +149,12 @@ def test_services_of_compose_hang_together() -> None:
         assert all((DEPLOY / name).exists() for name in named if name.startswith("."))
     for needed in (one for service in services.values() for one in service.get("depends_on", {})):
         assert "healthcheck" in services[needed]
-    (address,) = {word for one in services.values() for word in one.get("command", ()) if "--database" in word}
-    assert address == "--database=postgresql+psycopg://noren@database/arena"
-    assert (DEPLOY / services["server"]["build"]["context"] / services["server"]["build"]["dockerfile"]).is_file()
+    addresses = {word for one in services.values() for word in one.get("command", ()) if "--database" in word}
+    assert addresses == ({"--database=postgresql+psycopg://noren@database/arena"} if server == "server" else set())
+    assert (DEPLOY / services[server]["build"]["context"] / services[server]["build"]["dockerfile"]).is_file()
+    assert f"http://127.0.0.1:{port}/healthz" in services[server]["healthcheck"]["test"][-1]
+    assert "/healthz" in OPEN_TO_ALL
+    compile(services[server]["healthcheck"]["test"][-1], "healthcheck", "exec")
 
 
 def test_the_image_copies_what_there_is_and_is_sent() -> None:
@@ -162,18 +171,27 @@ def test_the_image_copies_what_there_is_and_is_sent() -> None:
 
 
 def test_ports_agree() -> None:
-    assert dict(instructions())["EXPOSE"] == PORT
-    assert f"127.0.0.1:{PORT}" in text("nginx.conf")
-    assert f"127.0.0.1:{PORT}" in text("Caddyfile")
-    assert compose()["services"]["proxy"]["environment"]["ARENA_SERVER"] == f"server:{PORT}"
+    arena, studio = (port for _server, port in COMPOSED.values())
+    assert dict(instructions())["EXPOSE"].split() == [studio, arena]
+    assert f"127.0.0.1:{arena}" in text("nginx.conf")
+    assert f"127.0.0.1:{arena}" in text("Caddyfile")
+    for name, (server, port) in COMPOSED.items():
+        assert compose(name)["services"]["proxy"]["environment"]["NOREN_SERVER"] == f"{server}:{port}"
 
 
 def test_proxies_let_the_largest_file_through_and_not_much_more() -> None:
     largest = ContestSettings().largest_file
     (nginx,) = re.findall(r"client_max_body_size (\d+)m;", text("nginx.conf"))
-    (caddy,) = re.findall(r"max_size (\d+)MB", text("Caddyfile"))
+    (caddy,) = re.findall(r"max_size \{\$NOREN_LARGEST:(\d+)MB\}", text("Caddyfile"))
     assert largest < int(nginx) * 2**20 < 2 * largest
     assert largest < int(caddy) * 10**6 < 2 * largest
+    studio = compose("compose.studio.yaml")["services"]["proxy"]["environment"]["NOREN_LARGEST"]
+    assert LARGEST_UPLOAD < int(studio.removesuffix("MB")) * 10**6 < 2 * LARGEST_UPLOAD
+
+
+def test_proxies_log_no_addresses() -> None:
+    assert "access_log off;" in text("nginx.conf")
+    assert not re.search(r"^\s*log\b", text("Caddyfile"), flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["nginx.conf", "Caddyfile"])
