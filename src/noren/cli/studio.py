@@ -234,11 +234,9 @@ def _trail_parts(count: int, digest: str) -> list[Part]:
 
 # --- backup ----------------------------------------------------------------------------------------------------------
 
-BackupFile = Annotated[Path, Argument(metavar="FILE")]
-
 
 @app.command("backup")
-def backup(file: BackupFile, place: StudioLocation) -> Output:
+def backup(file: Annotated[Path, Argument(metavar="FILE")], place: StudioLocation) -> Output:
     """Back up a studio."""
     from noren.studio.backup import back_up
 
@@ -248,7 +246,7 @@ def backup(file: BackupFile, place: StudioLocation) -> Output:
 
 
 @app.command("restore")
-def restore(file: BackupFile, place: StudioLocation) -> Output:
+def restore(file: Annotated[Path, Argument(metavar="FILE")], place: StudioLocation) -> Output:
     """Restore a studio."""
     from noren.studio.backup import restore as run
 

@@ -24,7 +24,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from noren.data.formats.files import explain_write_errors, reason_of, require_free_path, writing_file
+from noren.data.formats.files import explain_write_errors, reason_of, writing_file
 from noren.data.formats.source import require_readable
 from noren.errors import FileError, OutputError
 from noren.progress import Progress, silent
@@ -116,7 +116,8 @@ def restore(path: Path, folder: Path, database: str | None = None, progress: Pro
 
     Return the last entry of its trail, whose chain was verified.
     """
-    require_free_path(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise OutputError(say("folder_not_empty", path=folder))
     with explain_write_errors(folder), _opened(path) as archive:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         aside = folder / ".restore.part"
