@@ -19,6 +19,21 @@ def test_papers_with_evidence_and_facts(noren, small_csv, release, tmp_path) -> 
     assert "--force" in again.err
 
 
+def test_house_defaults_come_first_and_later_files_count(noren, release, tmp_path) -> None:
+    (tmp_path / "house.toml").write_text('company = "Noren Inc."\ncontact = "desk"\n', encoding="utf-8")
+    (tmp_path / "facts.toml").write_text('contact = "lab"\n', encoding="utf-8")
+    files = ("--facts", tmp_path / "house.toml", "--facts", tmp_path / "facts.toml")
+    answer = noren("papers", release, "--law", "appi", *files, "--out", tmp_path / "papers")
+    assert answer.code == 0, answer.err
+    said = (tmp_path / "papers" / "1-making.md").read_text(encoding="utf-8")
+    assert said.count("Noren Inc. has made anonymously processed information.") == 1
+    assert "Contact: lab." in said
+    (tmp_path / "facts.toml").write_text('contcat = "lab"\n', encoding="utf-8")
+    wrong = noren("papers", release, "--law", "appi", *files, "--out", tmp_path / "other")
+    assert wrong.code == 2
+    assert "contcat is not a fact of the papers" in wrong.err
+
+
 def test_papers_about_a_broken_release_are_written_and_stamped(noren, small_csv, release, tmp_path) -> None:
     out = tmp_path / "papers"
     answer = noren(

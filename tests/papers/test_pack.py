@@ -24,7 +24,7 @@ from noren.judgement.verdict import VerdictStatus
 from noren.papers.case import Case, case_of, is_pseudonymised_only
 from noren.papers.document import Document, DocumentTable, Field, Pack, plain
 from noren.papers.pack import pack_as_data, pack_files, pack_of, write_pack
-from noren.papers.wording import drafts, fact_names, read_facts
+from noren.papers.wording import drafts, fact_fields, read_facts
 
 LAWS = ("appi", "gdpr")
 
@@ -56,6 +56,9 @@ def test_every_text_is_drafted_in_both_languages() -> None:
         places = [set(re.findall(r"\{(\w+)\}", draft[language])) for language in LANGUAGES]
         assert places[0] == places[1], key
         assert all(draft.values()), key
+    for name, fact in fact_fields().items():
+        assert set(fact) == {"of", *LANGUAGES}, name
+        assert fact["of"] in ("organisation", "project", "release"), name
 
 
 @pytest.mark.parametrize(
@@ -229,7 +232,7 @@ def test_every_field_is_marked_and_listed_at_the_end(
 
 
 def test_facts_fill_fields_and_decisions_stay_open(case: Callable[..., Case]) -> None:
-    everything = {name: f"<{name}>" for name in fact_names()}
+    everything = {name: f"<{name}>" for name in fact_fields()}
     pack = papers(case("generalize-by-count", k=5), known=everything)
     assert [one.key for _document, one in pack.fields()] == [""] * 5  # one for each item of the standard
     assert "<contact>" in said(named(pack, "1-making"))

@@ -322,7 +322,7 @@ def papers(
     law: Literal["appi", "gdpr"],
     out: Path,
     original: Path | None = None,
-    facts: Path | None = None,
+    facts: list[Path] | None = None,
     kind: Literal["auto", "anonymised", "pseudonymised"] = "auto",
     rule: RuleName = None,
     control: Control = None,
@@ -339,7 +339,9 @@ def papers(
     from noren.papers.pack import pack_as_data, pack_of, write_pack
     from noren.papers.wording import read_facts
 
-    known = {} if facts is None else read_facts(facts)
+    known: dict[str, str] = {}
+    for path in facts or ():  # those of the house, of the project, of the release: the last counts
+        known |= read_facts(path)
     by = get_rule(rule)
     if original is not None:  # attack now
         data = reading.load(original, release=release)

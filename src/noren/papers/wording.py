@@ -70,7 +70,7 @@ class Wording:
         """Return a fact of the steward's, or the place for it."""
         if key in self.known:
             return self.known[key]
-        return Field(self.word(f"common.field_{key}"), drafts()["common.mark"][self.language], key)
+        return Field(fact_fields()[key][self.language], drafts()["common.mark"][self.language], key)
 
     def decision(self, key: str, **values: str) -> Field:
         """Return the place for something that a person must decide."""
@@ -79,13 +79,13 @@ class Wording:
 
 # --- facts that only the steward knows ------------------------------------------------------------------
 
-_PREFIX = "common.field_"
 _LONGEST = 2_000
 
 
-def fact_names() -> list[str]:
-    """Return the names of the facts in the papers."""
-    return [key.removeprefix(_PREFIX) for key in drafts() if key.startswith(_PREFIX)]
+@cache
+def fact_fields() -> Mapping[str, Mapping[str, str]]:
+    """Return the facts in the papers by name: how far each reaches (``of``), and in each language what it is."""
+    return tomllib.loads((files("noren.papers") / "texts" / "fields.toml").read_text(encoding="utf-8"))
 
 
 def read_facts(path: str | Path) -> dict[str, str]:
@@ -95,7 +95,7 @@ def read_facts(path: str | Path) -> dict[str, str]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise FileError(_("the file is not TOML ({reason}); correct it").format(reason=error), file=path) from None
-    known, facts = fact_names(), {}
+    known, facts = list(fact_fields()), {}
     for name, value in content.items():
         text = value.isoformat() if isinstance(value, dt.date) else value
         problem = ""
@@ -113,5 +113,5 @@ def read_facts(path: str | Path) -> dict[str, str]:
 
 
 def submitted_facts(form: Mapping[str, str]) -> dict[str, str]:
-    """Return the facts that were filled in on a form."""
-    return {name: " ".join(text.split())[:_LONGEST] for name, text in form.items() if text.strip()}
+    """Return the facts that a form asks for, those left empty too."""
+    return {name: " ".join(form[name].split())[:_LONGEST] for name in fact_fields() if name in form}

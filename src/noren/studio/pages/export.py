@@ -23,7 +23,7 @@ from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
 from noren.papers.case import is_pseudonymised_only, judged_case
 from noren.papers.pack import About, Law, pack_files, pack_of
-from noren.papers.wording import Wording, fact_names, submitted_facts
+from noren.papers.wording import fact_fields, submitted_facts
 from noren.studio import approvals, exports
 from noren.studio.actions import releases as acts
 from noren.studio.actions.runs import start_report as order_report
@@ -303,7 +303,7 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
     # what the publications tell: to whom it went last, and when
     records = [record for record in approvals.publications(studio, run.project) if record.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
-    keys, wording = dict.fromkeys(blank.key for _document, blank in pack.fields() if blank.key), Wording()
+    keys = dict.fromkeys(blank.key for _document, blank in pack.fields() if blank.key)
     papers = len(pack.documents)
     return visit.page(
         "papers.html.jinja",
@@ -317,7 +317,7 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
         kinds=[(name, say(f"kind.{name}")) for name in ("auto", "anonymised", "pseudonymised")],
         documents=[(document.title, document.audience) for document in pack.documents],
         fields=[
-            {"name": key, "label": wording.word(f"common.field_{key}"), "value": known.get(key, "")} for key in keys
+            {"name": key, "label": fact_fields()[key][active_language()], "value": known.get(key, "")} for key in keys
         ],
         only_names=is_pseudonymised_only(case.release),
         paper_language=active_language(),
@@ -340,7 +340,7 @@ def write(
     language: Annotated[Literal["en", "ja"], Form()] = "ja",
 ) -> Response:
     """Send the papers, with what was filled in."""
-    known = submitted_facts({name: typed[name] for name in fact_names() if name in typed})
+    known = {name: text for name, text in submitted_facts(typed).items() if text}
     visit = run_visit(request, project, job, studio)
     run = visit.run
     release = Release.load(studio.job_folder(studio.finished(run.id)) / "release")
