@@ -81,7 +81,7 @@ INSIDE = {
         ("work",),
         ("jobs", "worker"),
         ("service",),
-        ("approvals",),
+        ("approvals", "paper_facts"),
         ("exports",),
         ("actions", "backup"),
         ("api",),

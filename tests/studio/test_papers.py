@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 from tests.studio.browsing import watched, without_axe_violations, without_overflow
 from tests.studio.finished_runs import Finished, finished_runs
 from tests.studio.in_process import Server
+from tests.studio.staffed import Staffed, run_by
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +75,93 @@ def test_who_may_not_and_what_cannot_be(client: httpx.Client, runs: Finished) ->
     assert client.post(here, data={"law": "hipaa", "csrf": token}).status_code == 422
     assert client.get(here, params={"law": "hipaa"}).status_code == 422
     assert client.get(f"/projects/{runs.people}/results/{runs.runs['by-count']}/papers").status_code == 404
+
+
+# --- what is kept for the next time -----------------------------------------------------------------------------------
+
+ALL = {"company": "Noren Inc.", "contact": "desk@noren.example", "source_data": "orders", "made_on": "2026-11-18"}
+
+
+@pytest.fixture
+def staff(tmp_path: Path) -> Iterator[tuple[Staffed, dict[str, TestClient], list[str]]]:
+    """Return a studio with users, their browsers, and the papers of two releases of a project and one of another."""
+    made = Staffed(tmp_path / "studio")
+    people = made.hire()
+    first, second = made.shop(tmp_path), made.shop(tmp_path)
+    runs = [(first, run_by(people["ann"], first, k=k)) for k in (3, 4)] + [(second, run_by(people["ann"], second, k=3))]
+    yield made, people, [f"/projects/{project}/results/{run}/papers" for project, run in runs]
+    made.studio.close()
+
+
+def filled_in(page: str) -> dict[str, str]:
+    """Return the fields of the form that have a text."""
+    inputs = re.findall(r'<input type="text" id="[^"]*" name="(\w+)" value="([^"]+)"', page)
+    return dict(inputs)
+
+
+def test_entries_are_filled_in_by_release_project_and_organisation(staff) -> None:
+    _made, people, (here, beside, elsewhere) = staff
+    ann = people["ann"]
+    kept = ann.post(here, data=ALL | {"law": "appi", "keep": "organisation", "only": "keep"})
+    assert (kept.status_code, kept.headers["location"]) == (303, f"{here}?law=appi")
+    assert filled_in(ann.get(here).text) == ALL
+    # no entry reaches further than its heading says: the date is this release's, the source this project's
+    without_date = {name: text for name, text in ALL.items() if name != "made_on"}
+    assert filled_in(ann.get(beside).text) == without_date
+    assert filled_in(ann.get(elsewhere).text) == {"company": "Noren Inc.", "contact": "desk@noren.example"}
+    assert "with 19 fields to fill in" in ann.get(elsewhere).text  # of 21
+    assert ann.get(elsewhere).text.count("Default of the organisation") == 2
+    # a project's own contact, and a release's
+    ann.post(elsewhere, data={"contact": "two@noren.example", "law": "appi", "keep": "project", "only": "keep"})
+    ann.post(beside, data={"contact": "", "company": "Noren Inc.", "law": "appi", "only": "keep"})
+    assert filled_in(ann.get(elsewhere).text)["contact"] == "two@noren.example"
+    assert "contact" not in filled_in(ann.get(beside).text)
+    assert filled_in(ann.get(here).text)["contact"] == "desk@noren.example"
+    # a change of the organisation's reaches whoever did not differ
+    ann.post(here, data={"contact": "new@noren.example", "law": "gdpr", "keep": "organisation", "only": "keep"})
+    contacts = [filled_in(ann.get(address).text).get("contact") for address in (here, beside, elsewhere)]
+    assert contacts == ["new@noren.example", None, "two@noren.example"]
+    # and the documents say what the form shows
+    files = unpacked(ann.post(elsewhere, data={"law": "appi", "language": "en"}))
+    assert "Contact: two@noren.example." in files["1-making.md"].decode().replace("\\_", "_")
+
+
+def test_the_trail_names_fields_and_not_what_they_say(staff) -> None:
+    made, people, (here, *_others) = staff
+    people["dan"].post(here, data=ALL | {"law": "appi", "keep": "organisation", "only": "keep"})
+    people["dan"].post(here, data=ALL | {"law": "appi", "keep": "organisation", "only": "keep"})  # nothing changed
+    entries = made.studio.store.trail.entries(kinds=["papers-changed"])
+    project = here.split("/")[2]
+    assert [(entry.actor, entry.body) for entry in entries] == [
+        ("dan", {"level": "organisation", "fields": ["company", "contact"]}),
+        ("dan", {"level": "project", "fields": ["source_data"], "project": project}),
+        ("dan", {"level": "release", "fields": ["made_on"], "project": project}),
+    ]
+    assert "changed entries of the legal documents" in people["ann"].get("/trail").text
+    for path in made.folder.rglob("papers.json"):
+        assert path.stat().st_mode & 0o077 == 0
+    # they go with what they are about, and a copy of the project has the project's
+    copied = people["ann"].post(f"/api/v1/projects/{project}/copy", json={"name": "Copy"}).json()["id"]
+    assert json.loads((made.folder / "projects" / copied / "papers.json").read_text()) == {"source_data": "orders"}
+    people["ann"].delete(f"/api/v1/projects/{project}")
+    assert not (made.folder / "projects" / project).exists()
+
+
+def test_each_role_sees_and_does_what_it_may(staff) -> None:
+    _made, people, (here, beside, _elsewhere) = staff
+    assert 'name="keep"' in people["ann"].get(here).text
+    for level in ("project", "organisation"):
+        refused = people["ben"].post(here, data=ALL | {"law": "appi", "keep": level})
+        assert refused.status_code == 403
+    assert filled_in(people["ann"].get(here).text) == {}
+    reviewers = people["ben"].get(here).text
+    assert 'name="company"' in reviewers
+    assert 'name="keep"' not in reviewers
+    assert "1-making.md" in unpacked(people["ben"].post(here, data=ALL | {"law": "appi"}))
+    assert filled_in(people["ben"].get(here).text) == ALL
+    assert filled_in(people["ben"].get(beside).text) == {}
+    assert 'name="company"' not in people["cora"].get(here).text
+    assert people["ann"].post(here, data=ALL | {"law": "appi", "keep": "everybody"}).status_code == 422
 
 
 @pytest.mark.slow

@@ -28,6 +28,8 @@ SOURCE_FILE = "source.bin"
 """The uploaded file, whatever the person's was called; it is replaced by another, never written to."""
 DATA_FILE = "data.parquet"
 """The data of a project as they were read."""
+PAPER_FACTS_FILE = "papers.json"
+"""Facts of the papers: the organisation's, a project's or a release's."""
 STAGES_FILE = "stages.json"
 """What a cluster did for a run, step by step, beside its other files."""
 LOSSES_FILE = "losses.json"
@@ -91,8 +93,8 @@ def write_json(path: Path, content: Any) -> None:
 
 _OTHERS: Final = 0o077
 _OWN = re.compile(
-    r"studio\.(sqlite(-wal|-shm|-journal)?|lock)|secret\.key|password\.hash|machine\.json|bundle|projects"
-    r"|\.(secret\.key|password\.hash|machine\.json)\.\w+\.part"
+    r"studio\.(sqlite(-wal|-shm|-journal)?|lock)|secret\.key|password\.hash|(machine|papers)\.json|bundle|projects"
+    r"|\.(secret\.key|password\.hash|(machine|papers)\.json)\.\w+\.part"
 )
 HALF_WRITTEN = re.compile(r"upload-[a-z0-9]{12}\.part|\..+\.(part|old)|published-\w+\.part")
 _LINKED_SOURCE = re.compile(r"source\.\w+")
@@ -166,7 +168,7 @@ StepData = Mapping[str, Any]
 """A method and its parameters: ``{"method": "thin", "parameters": {"share": 0.1}}``."""
 PROJECT_FILES: Final = {"hierarchies": "hierarchies", "categories": "categories.csv"}
 """The parameters that are files, and where a project keeps them."""
-_UPLOADED: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json")
+_UPLOADED: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json", PAPER_FACTS_FILE)
 """What people gave beside the data, and what is known of it."""
 
 

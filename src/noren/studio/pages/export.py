@@ -43,12 +43,14 @@ from noren.studio.pages.frame import (
     status_of,
 )
 from noren.studio.pages.result import untried_sentence
+from noren.studio.paper_facts import LEVELS, Level, keep_facts, known_facts
 from noren.studio.store import Job, State
-from noren.studio.users import UserRole, least
+from noren.studio.users import UserRole, least, role_missing
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.tables import Texts
-from noren.web.errors import NotFoundError
+from noren.web.actions import Action
+from noren.web.errors import ForbiddenError, NotFoundError
 from noren.web.frame import local_path
 
 router = APIRouter()
@@ -299,15 +301,16 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
     if run.state != State.DONE:
         return visit.to_page(f"runs/{run.id}")
     case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
-    pack = pack_of(case, law)
+    pack, stored = pack_of(case, law), known_facts(studio, run)
     # what the publications tell: to whom it went last, and when
     records = [record for record in approvals.publications(studio, run.project) if record.what == run.id][:1]
     known = {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
-    keys = dict.fromkeys(blank.key for _document, blank in pack.fields() if blank.key)
-    papers = len(pack.documents)
+    known |= {name: text for name, (text, _level) in stored.items()}
+    keys, papers = dict.fromkeys(blank.key for _document, blank in pack.fields() if blank.key), len(pack.documents)
+    left = len(pack.fields()) - sum(bool(known.get(key)) for key in keys)
     return visit.page(
         "papers.html.jinja",
-        title=say("papers", papers, count=papers, left=len(pack.fields())),
+        title=say("papers", papers, count=papers, left=left),
         place="results",
         run=run,
         verdict_of_run=case.verdict,
@@ -316,9 +319,13 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
         laws=[(name, say(f"law.{name}")) for name in ("appi", "gdpr")],
         kinds=[(name, say(f"kind.{name}")) for name in ("auto", "anonymised", "pseudonymised")],
         documents=[(document.title, document.audience) for document in pack.documents],
-        fields=[
-            {"name": key, "label": fact_fields()[key][active_language()], "value": known.get(key, "")} for key in keys
-        ],
+        facts={key: fact_fields()[key] for key in keys},
+        known=known,
+        stored=stored,
+        reaches=[(level, say(f"reach.{level}")) for level in reversed(LEVELS)],
+        keeps=[(level, say(f"keep.{level}")) for level in reversed(LEVELS)],
+        may_write=visit.who.may(UserRole.REVIEWER),
+        may_keep=visit.who.may(UserRole.STEWARD),
         only_names=is_pseudonymised_only(case.release),
         paper_language=active_language(),
         paper_languages=[("ja", "日本語"), ("en", "English")],
@@ -338,13 +345,19 @@ def write(
     law: Annotated[Law, Form()],
     about: Annotated[About, Form()] = "auto",
     language: Annotated[Literal["en", "ja"], Form()] = "ja",
+    keep: Annotated[Level, Form()] = "release",
 ) -> Response:
-    """Send the papers, with what was filled in."""
-    known = {name: text for name, text in submitted_facts(typed).items() if text}
+    """Keep what was filled in, and send the papers unless it was only to be kept."""
     visit = run_visit(request, project, job, studio)
-    run = visit.run
-    release = Release.load(studio.job_folder(studio.finished(run.id)) / "release")
+    if keep != "release" and not visit.who.may(UserRole.STEWARD):
+        raise ForbiddenError(role_missing(visit.who, UserRole.STEWARD))
+    run = studio.finished(visit.run.id)
+    keep_facts(studio, run, submitted_facts(typed), keep)
+    if typed.get("only") == "keep":
+        return RedirectResponse(f"{visit.address}/papers?law={law}", 303)
+    release = Release.load(studio.job_folder(run) / "release")
     case = judged_case(release, studio.verdict(run.id), original_of(run.order))
+    known = {name: text for name, (text, _level) in known_facts(studio, run).items() if text}
     with use_language(language):
         files = list(pack_files(pack_of(case, law, known=known, about=about), case))
     name = exports.file_name(visit.project.name, run.label, ending=f"papers-{law}-{language}.zip")

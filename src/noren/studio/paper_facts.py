@@ -1,0 +1,55 @@
+"""Facts of the papers that a studio keeps, so that nobody types them again for every release.
+
+They lie beside what they are about: the organisation's in the studio's folder, a project's and a release's in theirs,
+and go when it goes. The nearest counts: the release's own, then the project's, then the organisation's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from noren.papers.wording import fact_fields
+from noren.studio.folders import PAPER_FACTS_FILE, read_json, write_json
+from noren.studio.service import Studio
+from noren.studio.store import Job
+
+Level = Literal["organisation", "project", "release"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+
+
+def known_facts(studio: Studio, run: Job) -> dict[str, tuple[str, Level]]:
+    """Return the facts that are kept for the papers of a run's release, and for what each is kept."""
+    stored = {level: read_json(path) or {} for level, path in _paths(studio, run).items()}
+    return {name: (text, level) for level in LEVELS for name, text in stored[level].items()}
+
+
+def keep_facts(studio: Studio, run: Job, facts: Mapping[str, str], level: Level) -> None:
+    """Keep facts for a release, its project or the organisation; none reaches further than its field says.
+
+    What a wider level says already is not repeated, so that a change there reaches everybody who did not differ. The
+    trail tells which fields were changed, not what they say.
+    """
+    paths = list(_paths(studio, run).values())
+    with studio.store.trail.changing() as database:  # one at a time, on several machines too
+        before: list[dict[str, str]] = [read_json(path) or {} for path in paths]
+        after = [dict(stored) for stored in before]
+        for name, text in facts.items():
+            place = max(LEVELS.index(level), [*map(str, LEVELS)].index(fact_fields()[name]["of"]))
+            wider = [stored[name] for stored in after[:place] if name in stored]
+            for stored in after[place:]:
+                stored.pop(name, None)
+            if text != (wider or [""])[-1]:
+                after[place][name] = text
+        for at, path, old, new in zip(LEVELS, paths, before, after, strict=True):
+            if old != new:
+                write_json(path, new)
+                about = {"level": at, "fields": sorted(dict(old.items() ^ new.items()))}
+                owner = "" if at == "organisation" else run.project
+                studio.store.trail.note(database, "papers-changed", project=owner, **about)
+
+
+def _paths(studio: Studio, run: Job) -> dict[Level, Path]:
+    folders = (studio.folders.root, studio.folders.project(run.project), studio.job_folder(run))
+    return {level: folder / PAPER_FACTS_FILE for level, folder in zip(LEVELS, folders, strict=True)}
