@@ -15,6 +15,8 @@ from tests.conftest import Command
 from noren import api
 from noren.data.frames import Table
 from noren.data.hierarchies import interval_hierarchy, mask_hierarchy, read_hierarchy, write_hierarchy
+from noren.data.hierarchies.builder import ColumnValues
+from noren.data.hierarchies.builders import usual_builder
 from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
@@ -112,6 +114,37 @@ def test_no_combination_of_levels_is_better(people: Table, ladders: Path, k: int
     measure = {"loss": "table-loss", "entropy": "entropy-loss"}.get(loss, loss)
     given: dict[str, Any] = {"hierarchies": ladders} if measure.endswith("-loss") else {}
     assert api.measure(people, release, measure, **given).value == pytest.approx(release.statement.notes["score"])
+
+
+def test_without_files_values_get_their_usual_hierarchies(people: Table, tmp_path: Path) -> None:
+    (tmp_path / "built").mkdir()
+    for column in people.schema.with_role("quasi"):
+        values = ColumnValues(people, column)
+        write_hierarchy(usual_builder(values).build(values), tmp_path / "built" / f"{column.name}.csv")
+    by_hand = api.protect(people, "hierarchy", k=2, hierarchies=tmp_path / "built", seed=1)
+    automatic = api.protect(people, "hierarchy", k=2, seed=1)
+    assert automatic.public.lines().to_list() == by_hand.public.lines().to_list()
+    assert automatic.statement.notes["automatic_hierarchies"] is True
+    assert automatic.statement.notes["columns_without_hierarchy"] == []
+    assert "automatic_hierarchies" not in by_hand.statement.notes
+
+
+def test_many_columns_of_numbers_are_searched_by_fewer_levels() -> None:
+    names = [f"n{at}" for at in range(10)]
+    schema = Schema.of({"kind": "table", "columns": {n: {"role": "quasi", "type": "integer"} for n in names}})
+    table = Table.of({name: [i * (at + 1) % 100 for i in range(100)] for at, name in enumerate(names)}, schema)
+    notes = api.protect(table, "hierarchy", k=5, seed=1).statement.notes
+    # six levels of each column would be 6^10 combinations, sixty million
+    assert notes["nodes"] == math.prod(1 + level for level in notes["highest_levels"].values()) <= 200_000
+
+
+def test_two_of_a_hundred_rows_may_be_deleted_by_default() -> None:
+    schema = Schema.of({"kind": "table", "columns": {"city": {"role": "quasi"}, "illness": {"role": "sensitive"}}})
+    for strangers, kept in ((2, True), (3, False)):  # one more, and the whole column goes
+        city = ["x"] * (100 - strangers) + [f"y{at}" for at in range(strangers)]
+        table = Table.of({"city": city, "illness": "flu"}, schema)
+        release = api.protect(table, "hierarchy", k=2, seed=1)
+        assert (release.public.frame["city"].null_count() == 0, release.deleted_rows > 0) == (kept, kept)
 
 
 def test_cells_by_hand(people: Table, ladders: Path) -> None:
@@ -247,9 +280,9 @@ def test_a_number_may_be_spelled_otherwise(ladders: Path) -> None:
         ({"k": 2, "l": 2, "quasi": ["age", "illness"]}, "l and t need one sensitive column; name one of name, age"),
         (
             {"k": 2, "l": 4, "search": "arx"},
-            "no combination of levels meets k, l and t with at most 0.0% of the rows deleted",
+            "no combination of levels meets k, l and t with at most 2.0% of the rows deleted",
         ),
-        ({"k": 2, "l": 4}, "classes with 100.0% of the rows fail k, l or t, and only 0.0% of the rows may be"),
+        ({"k": 2, "l": 4}, "classes with 100.0% of the rows fail k, l or t, and only 2.0% of the rows may be"),
     ],
 )
 def test_what_cannot_be_done_is_said(people: Table, ladders: Path, parameters: dict[str, Any], words: str) -> None:

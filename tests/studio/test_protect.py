@@ -196,15 +196,12 @@ def test_an_empty_project_says_what_to_do_first(client: httpx.Client) -> None:
     assert client.post(f"/projects/{project}/protect", data={"method.0": "thin"}).status_code == 409
 
 
-def test_a_method_whose_file_is_not_there_says_so(server: Server, client: Program) -> None:
+def test_hierarchies_are_made_where_there_are_none(server: Server, client: Program) -> None:
     project = ready_project(client, sample="people", name="Without hierarchies")
     shutil.rmtree(server.folder / "projects" / project / "hierarchies")
-    page = client.get(f"/projects/{project}/protect")
-    assert "this method needs hierarchies" in page.text
-    assert "method=hierarchy" not in page.text
-    page = client.post(f"/projects/{project}/protect", data={"method.0": "hierarchy", "0.k": "2", "act": "run"})
-    assert page.status_code == 422
-    assert "this method needs hierarchies" in page.text
+    assert "method=hierarchy" in client.get(f"/projects/{project}/protect").text
+    page = client.post(f"/projects/{project}/protect", data={"method.0": "hierarchy", "0.k": "2", "act": "check"})
+    assert page.status_code == 200, page.text
 
 
 def test_a_measure_that_cannot_judge_is_left_out(client: httpx.Client, history: str) -> None:

@@ -15,6 +15,8 @@ from pydantic import Field
 from noren.data.column_levels import ColumnLevels, Missing, column_levels, complete_rows, entropy_costs, loss_costs
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
+from noren.data.hierarchies.builder import ColumnValues
+from noren.data.hierarchies.builders import usual_builder
 from noren.data.hierarchies.levels import MISSING_MARK, texts_of
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Kind, Scale, Schema
@@ -41,7 +43,7 @@ from noren.tables import Texts
 
 say = Texts(__name__)
 
-_MOST_NODES = 20_000_000
+_MOST_NODES, _MOST_AUTOMATIC = 20_000_000, 200_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}
 
 
@@ -136,15 +138,17 @@ class HierarchyMethod(TableClassMethod):
     only_with_l_or_t = frozenset({"search"})
     best_so_far = N_("best so far (lower is more useful)")
 
-    hierarchies: Path = Field(
+    hierarchies: Path | None = Field(
+        default=None,
         description=N_(
             "folder with a hierarchy value;label;…;* per quasi column, in a file COLUMN.csv or …_COLUMN.csv; a column "
-            "without one is released unchanged or left out"
+            "without one is released unchanged or left out (default: ranges of numbers, months and years of dates, "
+            "first characters of codes)"
         ),
         examples=["hierarchies"],
     )
     suppression: Share = Field(
-        default=0.0,
+        default=0.02,
         title=SUPPRESSION,
     )
     loss: Literal["loss", "discernibility", "class-size", "entropy"] = Field(
@@ -208,7 +212,10 @@ class HierarchyMethod(TableClassMethod):
             Where the rows of ``table`` are combinations of values: how many rows of the original each stands for.
         """
         progress(0.0, _("preparing rows"))
-        read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
+        if self.hierarchies is None:
+            read = _automatic(table, quasi)
+        else:
+            read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
         without = tuple(column.name for column in quasi if column.name not in read)
         hierarchies = {
             c.name: read.get(c.name) or Hierarchy.of_values(c.name, texts_of(table, c).drop_nulls().unique().to_list())
@@ -246,6 +253,8 @@ class HierarchyMethod(TableClassMethod):
             "columns_without_hierarchy": list(chosen.without),
             "columns_not_released": self._not_released(schema, {column.column.name for column in columns}),
         } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})
+        if self.hierarchies is None:
+            notes["automatic_hierarchies"] = True
         if self.search == "arx" and self.looks_at_sensitive:
             notes["chosen_by_sensitive_values"] = True
         return self._stated(notes, self.hierarchies)
@@ -298,6 +307,22 @@ class HierarchyMethod(TableClassMethod):
         best, lost = judged(*search_result, costs=cell_costs, sensitive=own, everybody=shares)
         reject_if_too_many_fail(best.suppressed, int(own_rows.sum()), self.suppression)
         return best, lost[which]
+
+
+def _automatic(table: Table, quasi: Sequence[Column]) -> dict[str, Hierarchy]:
+    """Return the hierarchies that values of the type usually get, as ``noren hierarchy build`` makes them.
+
+    Every second level of the deepest one is left out while there are more combinations than a search does in seconds.
+    """
+    columns = {column.name: ColumnValues(table, column) for column in quasi}
+    made = {name: usual_builder(values).build(values) for name, values in columns.items() if len(values.texts)}
+    while math.prod(hierarchy.depth for hierarchy in made.values()) > _MOST_AUTOMATIC:
+        deepest = max(made.values(), key=lambda hierarchy: hierarchy.depth)
+        if deepest.depth <= 2:
+            break
+        labels = deepest.labels.get_columns()[1:-1]
+        made[deepest.name] = Hierarchy.of_labels(deepest.name, deepest.values, labels[1::2])
+    return made
 
 
 def _combined(

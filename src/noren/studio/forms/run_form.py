@@ -188,15 +188,6 @@ class Surroundings:
         """Return a method that can be chosen here."""
         return next((m for m in self.methods if m.name == name and name != "chain"), None)
 
-    def missing_file(self, method: type[Component]) -> str:
-        """Return a message if a method needs a file that the project does not have, else an empty text."""
-        there = with_project_files(method, {}, self.folder)
-        needed = [n for n, about in method.model_fields.items() if about.is_required() and n in _FILES]
-        return next((say(f"no_{name}") for name in needed if name not in there), "")
-
-
-_FILES: Final = ("hierarchies", "categories")
-
 
 @dataclass(frozen=True)
 class Draft:
@@ -282,10 +273,6 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     ready: list[StepData] = []
     for number, (name, typed) in enumerate(draft.steps):
         method = every_method[name]
-        if missing := around.missing_file(method):
-            steps.append(FormStep(number, method, controls(method, typed, around.columns), missing))
-            errors[f"{number}."] = missing
-            continue
         made, wrong = check(method, typed, around.columns, with_project_files(method, {}, around.folder))
         if made is not None and number == 0:  # later steps work on what the first one made
             wrong = early_problem(made, around.schema, around.profile, around.people)

@@ -95,10 +95,7 @@ def show_protect(
         "protect.html.jinja",
         title=title.format(rows=count(project.facts["rows"]), people=count(around.people)),
         place="protect",
-        groups=[
-            (group, [(method, around.missing_file(method)) for method in some])
-            for group, some in by_promise(around.methods)
-        ],
+        groups=by_promise(around.methods),
         reading=None,
         open_columns=[],
         searches=search_choices(visit),
@@ -161,7 +158,7 @@ def _form(visit: ProjectRequest, around: Surroundings, form: CheckedForm, added:
     names = [step.method.name for step in form.steps]
     title = _(form.steps[0].method.summary).rstrip(".。") if len(names) == 1 else " → ".join(names)
     further = [
-        (group.promise, [(method.name, _(method.summary)) for method in some if not around.missing_file(method)])
+        (group.promise, [(method.name, _(method.summary)) for method in some])
         for group, some in by_promise(around.methods)
     ]
     there = {name for _promise, some in further for name, _summary in some} - set(names)
