@@ -4,10 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from tests.conftest import PATIENCE
 
 from noren.cli import run
 
@@ -139,7 +141,28 @@ def test_shell_completion_is_offered() -> None:
     assert "protect" in done.stdout
 
 
-def test_progress_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:
+def test_progress_is_a_line_now_and_then_where_there_is_no_terminal(monkeypatch) -> None:
+    from noren.cli.parts import commands
+
+    lines, printed = list[str](), threading.Event()
+
+    def note(line: str) -> None:
+        lines.append(line)
+        printed.set()
+
+    monkeypatch.setattr(commands, "SECONDS_BETWEEN_LINES", 0.001)
+    monkeypatch.setattr(commands, "say", note)
+    with commands.progress_bar("Working") as report:
+        report(0.5, "half")
+        printed.clear()
+        assert printed.wait(PATIENCE)
+    assert lines[-1] == "Working  50%  0:00:00  half"
+    monkeypatch.setattr(commands.situation, "json", True)
+    with commands.progress_bar("Working") as report:
+        assert report is commands.silent
+
+
+def test_progress_of_short_work_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:
     from noren.cli.parts.commands import progress_bar
 
     with progress_bar("Working") as report:

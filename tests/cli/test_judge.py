@@ -33,6 +33,17 @@ def test_proved_is_0_and_needs_no_attack(noren, small_csv, release) -> None:
         assert (answer.code, answer.json["verdict"], answer.json["evidence"]) == (0, "proved", [])
 
 
+def test_what_classes_prove_is_said_before_the_attacks(noren, small_csv, release) -> None:
+    words = ("judge", small_csv, release, *SCHEMA, "--attacks")
+    done = noren(*words, "unique-rows", "--rule", "inside")
+    assert "before any attack: Proved: at least 3 customers share each released history" in done.err
+    assert done.out.splitlines()[0] == "◆ proved"
+    refuted = noren(*words, "unique-rows", "--rule", "public")
+    assert "before any attack: Broken: " in refuted.err
+    for more in (("none",), ("unique-rows", "--json")):  # nothing to wait for, or one object and nothing else
+        assert "before any attack" not in noren(*words, *more).err
+
+
 def test_untried_is_3(noren, small_csv, release, tmp_path) -> None:
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
     noren("publish", tmp_path / "p", "--out", tmp_path / "public", "--override", "a test")

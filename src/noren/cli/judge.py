@@ -193,6 +193,7 @@ def judge(
     from noren.judgement.judging import judge as judged
     from noren.judgement.outcome import examine
     from noren.judgement.rule import get_rule
+    from noren.judgement.sentences import headline_sentence
     from noren.registry import share_flags
 
     by, here = get_rule(rule), Engine()
@@ -204,6 +205,10 @@ def judge(
     ready = None if everyone else share_flags(some, context.args)
     limits = here.limits(opened, **vars(knowledge), seed=seed)
     deciding = deciding_measures(data.schema)
+    if not situation.json and ready != []:  # what classes prove or refute need not wait for attacks
+        first = judged(examine(data, there, attacks=[], measures=deciding, **limits), by)
+        if str(first.status) in ("proved", "broken"):
+            say(_("before any attack: {sentence}").format(sentence=headline_sentence(first)))
     with progress_bar(release.name) as progress:
         outcome = examine(
             data, there, attacks=ready, measures=deciding, label=release.name, progress=progress, **limits

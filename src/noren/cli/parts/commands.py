@@ -18,8 +18,11 @@ import json
 import math
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, get_args, get_origin
@@ -37,6 +40,8 @@ from noren.progress import progress_bar as visible_bar
 from noren.tables import Texts, table_of
 
 _messages = Texts("noren.cli.parts.messages")
+SECONDS_BETWEEN_LINES = 10.0
+"""Between two lines of progress, where standard error is no terminal."""
 Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
 
 
@@ -160,9 +165,33 @@ def say(*lines: str) -> None:
 
 @contextlib.contextmanager
 def progress_bar(title: str = "") -> Iterator[Progress]:
-    """Show the progress of long work, in a terminal only."""
-    with contextlib.nullcontext(silent) if situation.json else visible_bar(title) as progress:
+    """Show the progress of long work: a bar in a terminal, elsewhere a line about every ten seconds."""
+    shown = visible_bar if sys.stderr.isatty() else _progress_lines
+    with contextlib.nullcontext(silent) if situation.json else shown(title) as progress:
         yield progress
+
+
+@contextlib.contextmanager
+def _progress_lines(title: str) -> Iterator[Progress]:
+    """Print how far the work is to standard error, also while it reports nothing; work of a few seconds prints none."""
+    reached, begin, ended = [(0.0, "")], time.monotonic(), threading.Event()
+
+    def report(done: float, words: str = "", best: float | None = None) -> None:
+        reached[0] = done, words
+
+    def print_lines() -> None:
+        while not ended.wait(SECONDS_BETWEEN_LINES):
+            done, words = reached[0]
+            elapsed = timedelta(seconds=round(time.monotonic() - begin))
+            say("  ".join(filter(None, (title, f"{done:.0%}", str(elapsed), words))))
+
+    thread = threading.Thread(target=print_lines, daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextlib.contextmanager
