@@ -49,7 +49,6 @@ from noren.studio.users import UserRole, least, role_missing
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.tables import Texts
-from noren.web.actions import Action
 from noren.web.errors import ForbiddenError, NotFoundError
 from noren.web.frame import local_path
 
