@@ -304,7 +304,7 @@ def losses(original: Any, release: Any, *, schema: Schema | str | Path | None = 
 
     >>> history = sample(customers=20, rows=300, items=50, seed=1)
     >>> print(losses(history, protect(history, "generalize-by-count", k=4, seed=1)))
-    Not released: 20 of 300 rows.
+    Not released: 104 of 300 rows, 4 of 9 columns.
     """
     from noren.measures.losses import losses as run
 

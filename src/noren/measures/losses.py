@@ -121,7 +121,7 @@ class Losses:
     >>> import noren
     >>> history = noren.sample(customers=20, rows=300, items=50, seed=1)
     >>> print(losses(history, noren.protect(history, "generalize-by-count", k=4, seed=1)))
-    Not released: 20 of 300 rows.
+    Not released: 104 of 300 rows, 4 of 9 columns.
     """
 
     rows: int
@@ -143,7 +143,7 @@ class Losses:
             parts.append(say("customers", lost=self.people_lost, people=self.people))
         if gone:
             parts.append(say("columns", count=gone, columns=self.columns_before))
-        return say("lost", parts=say("and").join(parts)) if parts else say("nothing")
+        return say("lost", parts=listing(parts)) if parts else say("nothing")
 
     def sentences(self) -> Iterator[str]:
         """Yield what became of columns and rows and why, one sentence for each reason; they name no customer."""
