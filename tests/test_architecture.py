@@ -32,6 +32,7 @@ ORDER = (
     ("reports",),
     ("papers",),
     ("sweeps",),
+    ("interactive",),
     ("web",),
     ("contest",),
     ("reproduce",),

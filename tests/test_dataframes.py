@@ -302,7 +302,7 @@ def test_public_rows_of_every_make_are_attacked_alike(small: History, tmp_path: 
     release = noren.protect(small, "pseudonymize", seed=1)
     expected = noren.attack(small, release, "unique-rows")
     assert len(expected) == 30
-    release.publish(tmp_path / "published", official=True)
+    release.publish(tmp_path / "published", official=True, override="a test")
     for public in (
         release.public,
         release.to_polars(),

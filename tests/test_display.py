@@ -12,7 +12,7 @@ import pytest
 from rich.pretty import pretty_repr
 
 import noren
-from noren.data.frames import LONGEST, MOST_COLUMNS, MOST_ROWS, History, Records, Results, Table
+from noren.data.frames import LONGEST, MOST_COLUMNS, MOST_ROWS, History, Records, ResultSet, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.i18n import use_language
@@ -124,7 +124,7 @@ def test_a_release(release: Release) -> None:
 
 
 def test_a_published_release_has_no_secret_part(release: Release, tmp_path) -> None:
-    release.publish(tmp_path / "out")
+    release.publish(tmp_path / "out", override="a test")
     assert seen(Release.load(tmp_path / "out")).facts["secret part"] == "not here"
 
 
@@ -196,19 +196,14 @@ def test_studies(history: History, tmp_path) -> None:
 
 def test_results_are_a_mapping_that_prints_as_a_table() -> None:
     table = pl.DataFrame({"Name": ["a", "暖簾"], "Value": [0.25, 1234.0], "Unit": ["share", None]})
-    results = Results("Measures", {"a": 1, "暖簾": 2}, table, {"b": "broke <down>"})
+    results = ResultSet({"a": 1, "暖簾": 2}, table, {"b": "broke <down>"})
     assert (dict(results), len(results)) == ({"a": 1, "暖簾": 2}, 2)
-    assert repr(results).splitlines() == [
-        "Measures (2)",
-        "failed: b: broke <down>",
-        "Name  Value  Unit",
-        "a      0.25  share",
-        "暖簾  1,234  –",
-    ]
-    card = seen(results)
-    assert card.facts["failed"] == "b: broke <down>"
-    assert card.rows[1:] == [["a", "0.25", "share"], ["暖簾", "1,234", "–"]]
-    assert results.to_pandas()["Name"].to_list() == ["a", "暖簾"]
+    shown = repr(results).splitlines()
+    assert "".join(shown[1].split()) == "│Name┆Value┆Unit│"
+    assert "".join(shown[-3].split()) == "│暖簾┆1234.0┆null│"
+    assert shown[-1] == "b failed: broke <down>"
+    assert "<p>b: broke &lt;down&gt;</p>" in results._repr_html_()
+    assert results.to_polars().equals(table)
 
 
 # --- bounds and safety -----------------------------------------------------------------------------------------------

@@ -82,3 +82,17 @@ def test_the_method_in_the_contributors_guide_works(small) -> None:
     score = measure(small, release, "cell-error")
     assert score.parts["date"] > 0
     assert [score.parts[p] for p in ("item", "price", "quantity")] == [0, 0, 0]
+
+
+def test_the_first_hour(tmp_path: Path) -> None:
+    from noren.api import sample
+
+    orders = sample(customers=30, rows=400, items=60, seed=1).to_pandas().rename(columns={"customer": "client_id"})
+    orders.to_csv(tmp_path / "orders.csv", index=False)
+    words = [ROOT / "examples" / "first_hour.py", tmp_path / "orders.csv", "client_id", tmp_path / "to-partner"]
+    done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, verdict, *_tables = done.stdout.splitlines()
+    assert first.startswith("Release by generalize (default method), k = 5, ")
+    assert verdict.startswith("Verdict(Proved: at least 5 customers share each released history")
+    assert (tmp_path / "to-partner" / "public.parquet").is_file()

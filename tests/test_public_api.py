@@ -17,8 +17,10 @@ def test_exported_names() -> None:
     assert noren.__all__ == sorted(noren.__all__)
     assert set(noren.__all__) == {
         "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Rule", "Schema", "Score",
-        "Table", "__version__", "attack", "attack_folder", "check", "explore", "identifiers", "infer", "losses",
-        "measure", "measure_folder", "population", "protect", "protect_folder", "read", "reconstruct", "sample",
+        "Table", "__version__", "attack", "attack_folder", "attacks", "check", "explore", "identifiers", "infer",
+        "losses",
+        "measure", "measure_folder", "measures", "methods", "population", "protect", "protect_folder", "read",
+        "reconstruct", "sample",
         "unicity", "verdict",
     }  # fmt: skip
     assert dir(noren) == noren.__all__
@@ -26,6 +28,21 @@ def test_exported_names() -> None:
 
 def test_every_exported_name_is_there_and_documented() -> None:
     assert [name for name in noren.__all__ if not inspect.getdoc(getattr(noren, name))] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("methods", "chain"), ("attacks", "consistency"), ("measures", "association")]
+)
+def test_packages_of_components_list_them(name: str, first: str) -> None:
+    package = getattr(noren, name)
+    assert package is importlib.import_module(f"noren.{name}")
+    listed = package()
+    registry = getattr(package, name)
+    assert list(listed) == list(registry)
+    assert listed[first] is registry[first]
+    assert listed.to_polars()["name"][0] == first
+    assert first in repr(listed)
+    assert listed[first].summary[:40] in listed._repr_html_()
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -11,15 +11,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from noren.api import attack, check, losses, measure, protect, reconstruct, sample
+    from noren.api import check, losses, reconstruct, sample
     from noren.data.frames import History, Table
-    from noren.data.reading import read
-    from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
     from noren.inference.singling_out import identifiers, population
     from noren.inference.study import infer
     from noren.inference.unicity import unicity
+    from noren.interactive import Release, attack, measure, protect, read
     from noren.judgement.judging import verdict
     from noren.judgement.rule import Rule
     from noren.protocols import Attack, Guess, Measure, Method, Score
@@ -42,6 +41,7 @@ __all__ = [
     "__version__",
     "attack",
     "attack_folder",
+    "attacks",
     "check",
     "explore",
     "identifiers",
@@ -49,6 +49,8 @@ __all__ = [
     "losses",
     "measure",
     "measure_folder",
+    "measures",
+    "methods",
     "population",
     "protect",
     "protect_folder",
@@ -60,15 +62,14 @@ __all__ = [
 ]
 
 _PLACES = {
-    "noren.api": ("attack", "check", "losses", "measure", "protect", "reconstruct", "sample"),
+    "noren.api": ("check", "losses", "reconstruct", "sample"),
     "noren.data.frames": ("History", "Table"),
-    "noren.data.reading": ("read",),
-    "noren.data.release": ("Release",),
     "noren.data.schema": ("Schema",),
     "noren.errors": ("NorenError",),
     "noren.inference.singling_out": ("identifiers", "population"),
     "noren.inference.study": ("infer",),
     "noren.inference.unicity": ("unicity",),
+    "noren.interactive": ("Release", "attack", "measure", "protect", "read"),
     "noren.judgement.judging": ("verdict",),
     "noren.judgement.rule": ("Rule",),
     "noren.protocols": ("Attack", "Guess", "Measure", "Method", "Score"),
@@ -80,6 +81,8 @@ _PLACES = {
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that ``import noren`` costs next to nothing."""
+    if name in ("attacks", "measures", "methods"):  # packages that list their components when they are called
+        return importlib.import_module(f"noren.{name}")
     place = next((module for module, names in _PLACES.items() if name in names), None)
     if place is None:
         raise AttributeError(f"module 'noren' has no attribute {name!r}")

@@ -25,7 +25,7 @@ from noren.data.compatibility import partial, partial_table
 from noren.data.frames import History, Records, Table, frame_of, index_names, reject_missing
 from noren.data.guessing.people import reject_repeated_people
 from noren.data.public_part import with_kept_columns
-from noren.data.reading import as_public, as_records, as_release, checked_seed, open_release
+from noren.data.reading import SchemaLike, as_public, as_records, as_release, checked_seed, open_release
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -51,6 +51,7 @@ __all__ = [
     "attack",
     "check",
     "draw_seed",
+    "guesses_by_name",
     "losses",
     "measure",
     "method_of",
@@ -77,29 +78,18 @@ def protect(
     original: Any,
     method: str | Method | Sequence[str | Method | Mapping[str, Any]],
     *,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     seed: int | None = None,
     audit: bool = True,
     keep: Sequence[str] = (),
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
-    """Protect ``original`` by ``method``: a name and its parameters, a ready one, or a list of them for a chain.
+    """Protect ``original`` by ``method``; see :func:`noren.protect`.
 
     ``original`` may be a function that returns the data. A chain then lets go of them after its first step, where
-    nobody else holds them: as much memory as they take is free for the steps to come.
-
-    A table has one row a person: where a column that identifies people repeats, k would count rows, and
-    :class:`~noren.errors.SchemaError` says so before anything is done.
-
-    A release that claims k is audited before it is returned: from the original and the public part alone, how many
-    customers fit each pseudonym, how many rows of a table are alike? A claim that does not hold raises
-    :class:`~noren.errors.CheckFailedError`. A chain claims what its last step claims, of what the steps before it left:
-    its audit knows those data, each row under its customer's name. An audit that breaks down raises
-    :class:`~noren.errors.AuditUnfinishedError`, which holds the release, so that a long search is not lost.
-
-    Columns that identify people are left out, and a release that would hold one all the same is refused; ``keep`` names
-    those to release nevertheless, which its statement then says.
+    nobody else holds them: as much memory as they take is free for the steps to come. A chain claims what its last step
+    claims, of what the steps before it left: its audit knows those data, each row under its customer's name.
     """
     release, claimed = protect_unaudited(
         original, method, schema=schema, seed=seed, keep=keep, progress=progress, **parameters
@@ -113,7 +103,7 @@ def protect_unaudited(
     original: Any,
     method: str | Method | Sequence[str | Method | Mapping[str, Any]],
     *,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     seed: int | None = None,
     keep: Sequence[str] = (),
     progress: Progress = silent,
@@ -195,7 +185,7 @@ def attack(
     release: Any,
     attack: str | Attack,
     *,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     known: Any = None,
     knowledge: float = 1.0,
     item_prefix: int | None = None,
@@ -204,20 +194,7 @@ def attack(
     progress: Progress = silent,
     **parameters: Any,
 ) -> Guess:
-    """Attack the public part of ``release``, knowing ``original``; the secret part is not handed over.
-
-    Parameters
-    ----------
-    release
-        A release, its public rows, its folder, or a data frame of public rows, whose cells may be texts (``[a;b]``).
-    known
-        What the attacker knows in place of all of ``original``: rows of the same customers and columns, such as the
-        partial knowledge of PWS Cup 2017. Rows without a customer are not known.
-    knowledge, item_prefix
-        Let the attacker know a random share of these rows, the seed choosing which, and of items the first characters.
-    other_guesses
-        What other attacks found with the same knowledge; the ensemble need not run those again.
-    """
+    """Attack the public part of ``release``, knowing ``original``; see :func:`noren.attack`."""
     seed = checked_seed(seed)
     data = as_records(original, schema)
     release = open_release(release)
@@ -266,25 +243,16 @@ def measure(
     measure: str | Measure,
     *,
     guesses: Iterable[Guess] | Mapping[str, Any] = (),
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Score:
-    """Judge ``release`` by ``measure``; measures of attacks need ``guesses``.
-
-    Parameters
-    ----------
-    release
-        A release, its folder, or rows in the original's order: a released file (``A``, ``AT``) or a data frame, a
-        deleted row being one without values.
-    guesses
-        What attacks found; by name also data frames with the columns ``pseudonym`` and ``customer``.
-    """
+    """Measure ``release``; see :func:`noren.measure`."""
     data = as_records(original, schema)
     release = as_release(release, data)
     chosen = measures.create(measure, **parameters) if isinstance(measure, str) else measure
     require_kind(chosen, data.schema)
-    named = _named(guesses)
+    named = guesses_by_name(guesses)
     require_evidence(
         chosen,
         guesses=bool(named),
@@ -297,7 +265,7 @@ def measure(
     return replace(score, measure=chosen.name, goal=chosen.goal)
 
 
-def losses(original: Any, release: Any, *, schema: Schema | str | Path | None = None) -> Losses:
+def losses(original: Any, release: Any, *, schema: SchemaLike | None = None) -> Losses:
     """Say what ``release`` lost of ``original``: columns, customers and rows, and why. For the steward alone.
 
     ``release`` is as in :func:`measure`, with its secret part.
@@ -312,7 +280,7 @@ def losses(original: Any, release: Any, *, schema: Schema | str | Path | None = 
     return run(data, as_release(release, data))
 
 
-def _named(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
+def guesses_by_name(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
     """Return guesses by name; a data frame of pairs becomes one whose pairs are equally sure."""
     if not isinstance(guesses, Mapping):
         return {guess.attack: guess for guess in guesses}
@@ -377,7 +345,11 @@ def check(
 
     if release is None and guess is None:
         raise ParameterError(say("nothing_to_check"))
-    pairs = guess if guess is None or isinstance(guess, str | PathLike) else _named({"guess": guess})["guess"].answers
+    pairs = (
+        guess
+        if guess is None or isinstance(guess, str | PathLike)
+        else guesses_by_name({"guess": guess})["guess"].answers
+    )
     return check_contest(original, release, pairs, schema, limit)
 
 

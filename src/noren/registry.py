@@ -22,9 +22,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
+import polars as pl
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
+from noren.data.frames import ResultSet
 from noren.errors import (
     DuplicateNameError,
     NorenError,
@@ -118,6 +120,21 @@ class Registry(Generic[Kind]):
     def create(self, name: str, **parameters: Any) -> Kind:
         """Return the component ``name`` with its parameters set."""
         return build(self[name], parameters)
+
+    def listing(self) -> ResultSet[type[Kind]]:
+        """Return the components by name, printed as a table."""
+        kinds = {name: self[name] for name in self}
+        rows = [(name, ", ".join(sorted(kind.accepts)), _(kind.summary)) for name, kind in kinds.items()]
+        return ResultSet(kinds, pl.DataFrame(rows, ["name", "works_on", "summary"], orient="row"))
+
+
+class ComponentPackage(types.ModuleType):
+    """The package of a registry; called, it lists the components: ``noren.methods()``."""
+
+    def __call__(self) -> ResultSet[Any]:
+        """Return the components by name."""
+        listed: ResultSet[Any] = getattr(self, self.__name__.rpartition(".")[2]).listing()
+        return listed
 
 
 def _reject_gap(component: type[Component], name: str, group: str) -> None:

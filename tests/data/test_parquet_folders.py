@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_rows_in_the_order_of_paths(folder: Path) -> None:
-    data = noren.read(folder, "sample").data
+    data = noren.read(folder, "sample")
     assert data.lines().to_list() == noren.sample(customers=3, rows=6, items=5, seed=1).lines().to_list()
     assert parquet_rows(folder) == 6
     assert parquet_names(folder)[-1] == "month"
@@ -33,11 +33,11 @@ def test_names_of_folders_are_a_column(folder: Path) -> None:
     schema = noren.Schema.of(
         {"columns": {"customer": {"role": "customer"}, "month": {"role": "quantity", "type": "integer"}}}
     )
-    assert noren.read(folder, schema).data.frame["month"].to_list() == [1, 1, 1, 2, 2, 2]
+    assert noren.read(folder, schema).frame["month"].to_list() == [1, 1, 1, 2, 2, 2]
 
 
 def test_a_guess_reads_it_too(folder: Path) -> None:
-    assert len(noren.read(folder, kind=noren.Schema.preset("sample").kind, customer="customer").data) == 6
+    assert len(noren.read(folder, kind=noren.Schema.preset("sample").kind, customer="customer")) == 6
 
 
 def test_without_its_marker(folder: Path) -> None:

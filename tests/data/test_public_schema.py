@@ -88,7 +88,7 @@ def test_a_history_tells_no_name_that_was_declared(tmp_path: Path, how: str) -> 
 
 @pytest.mark.parametrize(("method", "parameters"), [("generalize-by-count", {"k": 3}), ("pseudonymize", {})])
 def test_methods_tell_no_name_that_was_declared(tmp_path: Path, method: str, parameters: dict[str, Any]) -> None:
-    folder = noren.protect(purchases(), method, seed=3, **parameters).publish(tmp_path / "out")
+    folder = noren.protect(purchases(), method, seed=3, **parameters).publish(tmp_path / "out", override="a test")
     said = told(folder)
     for secret in ("Tanaka", "SECRETNAME", "SECRETTITLE", "SECRETPERSON", "SECRETOTHER", "1987", "98765", "guessed"):
         assert secret.encode() not in said, secret
@@ -136,7 +136,7 @@ def test_retention_keeps_the_domains_that_its_promise_rests_on(tmp_path: Path) -
     )
     people = Table.of({"name": ["ann", "ann"] * 20, "sex": ["f", "m"] * 20}, schema)
     release = noren.protect(people, "retention", rho=0.999, seed=1)
-    folder = release.publish(tmp_path / "out")
+    folder = release.publish(tmp_path / "out", override="a test")
     assert b"SECRET" not in told(folder)
     assert Release.load(folder).public.schema["sex"].domain == ("f", "m", "unseen")
     assert list(noren.reconstruct(folder).perturbation.sizes) == [3]

@@ -170,7 +170,7 @@ def test_a_release_by_hand() -> None:
 
 def test_without_the_secret_nobody_says_who_is_right(tmp_path) -> None:
     data = history(FIVE)
-    noren.protect(data, "pseudonymize", seed=1).publish(tmp_path / "public")
+    noren.protect(data, "pseudonymize", seed=1).publish(tmp_path / "public", override="a test")
     (step,) = in_release(data, tmp_path / "public", known=[1])
     assert (step.unique, step.right, step.right_low) == (0.2, None, None)
 

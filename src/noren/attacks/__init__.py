@@ -1,7 +1,9 @@
 """Attacks: one file per attack, ``original, public → Guess``."""
 
+import sys
+
 from noren.protocols import Attack
-from noren.registry import Registry
+from noren.registry import ComponentPackage, Registry
 
 __all__ = ["attacks"]
 
@@ -31,3 +33,4 @@ attacks: Registry[Attack] = Registry(
         "unique-rows": "noren.attacks.unique_rows:UniqueRows",
     },
 )
+sys.modules[__name__].__class__ = ComponentPackage

@@ -49,6 +49,7 @@ MOST_ROWS = 10
 MOST_COLUMNS = 20
 LONGEST = 80
 
+_WHOLE: dict[str, Any] = {"tbl_rows": -1, "tbl_cols": -1, "fmt_str_lengths": 200, "tbl_width_chars": 120}
 _STYLE = (files("noren.data") / "frames.css").read_text(encoding="utf-8").strip()
 
 
@@ -108,20 +109,6 @@ class PreviewGrid:
         caption = f"<caption>{_safe('; '.join(parts))}</caption>" if parts else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
-    def text(self) -> str:
-        """Return the table as lines, its columns aligned."""
-        from rich.cells import cell_len
-
-        lines = [[name for name, _under in self.headings], *([brief(cell) for cell in row] for row in self.rows)]
-        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(
-                " " * (width - cell_len(cell)) + cell if numeric else cell + " " * (width - cell_len(cell))
-                for cell, width, numeric in zip(line, widths, self.numeric, strict=True)
-            ).rstrip()
-            for line in lines
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class Card:
@@ -144,20 +131,19 @@ class Card:
     _repr_html_ = html
 
     def __repr__(self) -> str:
-        facts = [f"{label}: {brief(value, 300)}" for label, value in self.facts]
-        return "\n".join([f"{self.kind} {brief(self.name)}", *facts, *([self.grid.text()] if self.grid else [])])
+        return "\n".join([f"{self.kind} {self.name}", *(f"{label}: {value}" for label, value in self.facts)])
 
 
-class Results(Mapping[str, Result]):
-    """Results by name, printed as a table: what ``"all"`` attacks or measures gave, or the components there are.
+class ResultSet(Mapping[str, Result]):
+    """ResultSet by name, printed as a table: what ``"all"`` attacks or measures gave, or the components there are.
 
     ``failed`` names those that broke down, with the reason.
     """
 
     def __init__(
-        self, kind: str, results: Mapping[str, Result], table: pl.DataFrame, failed: Mapping[str, str] | None = None
+        self, results: Mapping[str, Result], table: pl.DataFrame, failed: Mapping[str, str] | None = None
     ) -> None:
-        self._kind, self._results, self._table, self.failed = kind, dict(results), table, dict(failed or {})
+        self._results, self._table, self.failed = results, table, failed or {}
 
     def __getitem__(self, name: str) -> Result:
         return self._results[name]
@@ -169,30 +155,16 @@ class Results(Mapping[str, Result]):
         return len(self._results)
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table, one row for each result."""
+        """Return the table, one row for each result; ``to_pandas()`` of it is pandas'."""
         return self._table
 
-    def to_pandas(self) -> Any:
-        """Return the table as a pandas data frame."""
-        return pandas_frame(self._table)
-
-    def _card(self) -> Card:
-        shown = self._table
-        rows = [
-            ["–" if v is None else number(v) if isinstance(v, int | float) else str(v) for v in row]
-            for row in shown.rows()
-        ]
-        headings = [(_(name), "") for name in shown.columns]
-        grid = PreviewGrid(headings, rows, [t.is_numeric() for t in shown.dtypes], len(shown), shown.width)
-        return Card(
-            self._kind, f"({len(self)})", [(_("failed"), f"{n}: {why}") for n, why in self.failed.items()], grid
-        )
-
     def __repr__(self) -> str:
-        return repr(self._card())
+        with pl.Config(**_WHOLE, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True):
+            return "\n".join([str(self._table), *(f"{name} failed: {why}" for name, why in self.failed.items())])
 
     def _repr_html_(self) -> str:
-        return self._card().html()
+        with pl.Config(**_WHOLE):
+            return self._table._repr_html_() + "".join(f"<p>{_safe(f'{n}: {w}')}</p>" for n, w in self.failed.items())
 
 
 def _safe(text: object, longest: int = LONGEST) -> str:

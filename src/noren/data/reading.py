@@ -320,11 +320,14 @@ def read_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
     yield from _typed_blocks(source, fit_schema(source, schema))
 
 
+ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".xlsx": "excel"}
+"""The endings of files that can be written, and their formats."""
+
+
 def _format_of(path: Path) -> str:
-    endings = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".xlsx": "excel"}
-    kind = endings.get(path.suffix.lower())
+    kind = ENDINGS.get(path.suffix.lower())
     if kind is None:
-        raise ParameterError(say("unknown_ending", suffix=path.suffix, endings=", ".join(endings)), file=path)
+        raise ParameterError(say("unknown_ending", suffix=path.suffix, endings=", ".join(ENDINGS)), file=path)
     return kind
 
 
@@ -457,6 +460,17 @@ def open_release(release: Any) -> Any:
     if isinstance(release, str | PathLike) and Path(release).is_dir():
         return Release.load(Path(release))
     return release
+
+
+def original_of(original: Any, release: Any, schema: SchemaLike | None = None) -> Records:
+    """Return the original of a release, by the schema of the one it remembers, else with the release's customer."""
+    if isinstance(original, Records) or schema is not None or not isinstance(release, Release):
+        return as_records(original, schema)
+    known: Records | None = getattr(release, "original", None)
+    if known is not None:
+        return as_records(original, known.schema)
+    public = release.public.schema
+    return as_records(original, kind=public.kind, roles={c.name: c.role for c in public.with_role(Role.CUSTOMER)})
 
 
 def as_public(release: Any, original: Records) -> Records:

@@ -153,7 +153,8 @@ class Release:
     statement: Statement
 
     def __repr__(self) -> str:
-        by = ", ".join(filter(None, (self.statement.method, self._parameters())))
+        chosen = " (default method)" if self.statement.notes.get("method") == "default" else ""
+        by = ", ".join(filter(None, (f"{self.statement.method}{chosen}", self._parameters())))
         people = f" of {len(self.public.customers):,} pseudonyms" if isinstance(self.public, History) else ""
         return f"Release by {brief(by, 200)}: {len(self.public):,} rows{people}; secret withheld"
 

@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from noren.data.reading import as_records
-from noren.data.release import Release
+from noren.data.reading import SchemaLike, as_release, open_release, original_of, read_any_release
 from noren.data.schema import Kind, Role, Schema
 from noren.inference.findings import THREATS
 from noren.judgement.evidence import AttackResult, Facts, facts_of
@@ -79,10 +79,10 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
 def verdict(
     original: Any,
     release: Any,
-    rule: Rule | str | None = None,
+    rule: Rule | str | float | None = None,
     *,
-    schema: Schema | str | Path | None = None,
-    attacks: Sequence[Attack | str] | None = None,
+    schema: SchemaLike | None = None,
+    attacks: str | Sequence[Attack | str] | None = None,
     progress: Progress = silent,
     **knowledge: Any,
 ) -> Verdict:
@@ -93,12 +93,12 @@ def verdict(
     original
         What was protected: records, a data frame or a file.
     release
-        A release or its folder.
+        A release, its folder, a published file, or rows in the original's order.
     rule
         A name (sensitive, public, partner, inside, pwscup2018), a tolerance such as 0.2, a TOML file or a
         :class:`Rule`; partner where left out.
     attacks
-        Ready ones or names; left out, every one that fits the data and needs no parameter.
+        Ready ones or names; ``"all"``, or left out: every one that fits the data and needs no parameter.
     knowledge
         What limits the attackers' knowledge (see :func:`noren.attack`).
 
@@ -111,9 +111,11 @@ def verdict(
     'proved'
     """
     by = get_rule(rule)
-    data = as_records(original, schema)
-    there = release if isinstance(release, Release) else Release.load(release)
+    release = open_release(release)
+    data = original_of(original, release, schema)
+    there = read_any_release(Path(release), data) if isinstance(release, str | PathLike) else as_release(release, data)
     measures = deciding_measures(data.schema)
+    attacks = None if attacks == "all" else [attacks] if isinstance(attacks, str) else attacks
     return judge(examine(data, there, attacks=attacks, measures=measures, progress=progress, **knowledge), by)
 
 

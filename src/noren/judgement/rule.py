@@ -108,16 +108,19 @@ DEFAULT: Final = RULES["partner"]
 """The rule used by default."""
 
 
-def get_rule(request: str | Rule | Mapping[str, Any] | None = None) -> Rule:
+def get_rule(request: str | float | Path | Rule | Mapping[str, Any] | None = None) -> Rule:
     """Return the rule that a person asks for: a name, a tolerance such as 0.15 or 1/8, a TOML file, or its fields.
 
-    >>> get_rule().name, get_rule("1/8").tolerance, get_rule("public").least_k
-    ('partner', Fraction(1, 8), 11)
+    >>> get_rule().name, get_rule("1/8").tolerance, get_rule(0.125).tolerance, get_rule("public").least_k
+    ('partner', Fraction(1, 8), Fraction(1, 8), 11)
     """
     if request is None or isinstance(request, Rule):
         return request or DEFAULT
     if isinstance(request, Mapping):
         return _built(request, None)
+    if not isinstance(request, str | Path):
+        return _built({"tolerance": request}, None)
+    request = str(request)
     if request in RULES:
         return RULES[request]
     if request.endswith(".toml"):

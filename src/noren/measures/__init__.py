@@ -1,8 +1,10 @@
 """Measures: ``safety/`` for disclosure risk, ``utility/`` for usefulness; one file per measure."""
 
+import sys
+
 from noren.data.schema import Kind
 from noren.protocols import Measure, UtilityAxis
-from noren.registry import Registry
+from noren.registry import ComponentPackage, Registry
 
 __all__ = ["measures", "place_of_measure", "placing"]
 
@@ -39,6 +41,7 @@ measures: Registry[Measure] = Registry(
         "um": "noren.measures.safety.user_matching:UserMatching",
     },
 )
+sys.modules[__name__].__class__ = ComponentPackage
 
 
 def placing(kind: Kind | None = None) -> list[type[Measure]]:

@@ -1,7 +1,9 @@
 """Methods: one file per method, ``original → Release``."""
 
+import sys
+
 from noren.protocols import Method
-from noren.registry import Registry
+from noren.registry import ComponentPackage, Registry
 
 __all__ = ["methods"]
 
@@ -24,3 +26,4 @@ methods: Registry[Method] = Registry(
         "thin": "noren.methods.thin:Thin",
     },
 )
+sys.modules[__name__].__class__ = ComponentPackage

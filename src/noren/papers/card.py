@@ -15,7 +15,8 @@ from typing import Final
 
 from noren.data.formats.source import require_readable
 from noren.data.frames import Records, Table
-from noren.data.public_part import kept_columns, published_statement
+from noren.data.public_part import kept_columns, published_statement, scanned
+from noren.data.reading import ENDINGS, write
 from noren.data.release import Release
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, FileError, ParameterError
@@ -148,7 +149,7 @@ _LONGEST = 500
 
 
 def publish(
-    folder: Path,
+    release: Release | Path,
     out: Path,
     original: Records | None = None,
     *,
@@ -160,10 +161,12 @@ def publish(
     scores: Mapping[str, float] | None = None,
     progress: Progress = silent,
 ) -> Verdict:
-    """Copy the public part of a release folder to ``out`` with its statement and a card, if the verdict allows it.
+    """Write the public part of a release to ``out`` with its statement and a card, if the verdict allows it.
 
     Parameters
     ----------
+    release, out
+        A release or its folder, and the folder to write; a file such as ``orders.csv`` gets the public rows alone.
     original
         What was protected; needed where nothing is proved, for attacks then decide.
     override
@@ -177,11 +180,11 @@ def publish(
     if len(override) > _LONGEST or not override.isprintable():
         message = _("{name} is too long; use {most} characters or fewer")
         raise ParameterError(message.format(name="--override", most=_LONGEST))
-    release = Release.load(folder)
+    in_ledger = None if isinstance(release, Release) else case_in_ledger(release, rule)
+    release = release if isinstance(release, Release) else Release.load(release)
     if kept_names := {release.public.schema[name].name for name in keep}:
         notes = {**release.statement.notes, "kept": sorted(kept_names | kept_columns(release.statement))}
         release = replace(release, statement=replace(release.statement, notes=notes))
-    in_ledger = case_in_ledger(folder, rule)
     verdict = _own_verdict(release, original, get_rule(rule), progress) if in_ledger is None else in_ledger.verdict
     refused = verdict.facts.chosen_seed or not verdict.status.is_safe
     if refused and not override:
@@ -193,6 +196,10 @@ def publish(
         if original is None and verdict.status == VerdictStatus.UNTRIED:
             message = _("{why} Nothing was published; name the original with --original, so that attacks can decide.")
         raise CheckFailedError(message.format(why=why))
+    if out.suffix.lower() in ENDINGS:
+        scanned(release.public, release.statement)
+        write(release.public, out)
+        return verdict
     card = card_files(release, scores, verdict=verdict, override=override if refused else "")
     release.publish(out, official=official, replace_existing=force, card=card)
     return verdict

@@ -163,7 +163,7 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
     import noren
     <BLANKLINE>
     seed = int(os.environ["SEED"])  # a secret: it rebuilds the pseudonyms
-    original = noren.read('ORIGINAL', 'pwscup2018').data
+    original = noren.read('ORIGINAL', 'pwscup2018')
     release = noren.protect(original, 'thin', seed=seed, **{'share': 0.2})
     release.save('release/')
     <BLANKLINE>
@@ -181,7 +181,7 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
     if not _is_preset(order.schema):
         lines.append(f"schema = noren.Schema.from_toml({_long(order.schema.to_toml())})")
         schema = "schema"
-    lines.append(f"original = noren.read({order.original!r}, {schema}).data")
+    lines.append(f"original = noren.read({order.original!r}, {schema})")
     statement, options = order.statement, _set_parameters(order.statement.parameters)
     if _is_chain(statement):
         steps = [_as_table(step) for step in statement.steps]

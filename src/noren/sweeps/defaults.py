@@ -14,7 +14,7 @@ from noren.i18n import _
 from noren.judgement.rule import Rule
 from noren.methods import methods as every_method
 from noren.protocols import ALIKE, Method
-from noren.registry import spread
+from noren.registry import build, spread
 
 LEAST_DIVERSE: Final = 2
 """How many sensitive values each class has at least, by default."""
@@ -70,6 +70,31 @@ def sensible_methods(kinds: Sequence[type[Method]]) -> list[type[Method]]:
     """
     alike = [kind for kind in kinds if kind.promises == ALIKE and _is_k(kind)]
     return sorted(alike, key=lambda kind: (-kind.prominence, kind.name))[:_MOST_METHODS]
+
+
+def default_method(schema: Schema, parameters: Mapping[str, Any], rule: Rule) -> Method:
+    """Return the method for data of this schema where only parameters, or not even these, are named.
+
+    >>> people, rule = Schema.of({"age": "quasi", "illness": "sensitive"}), Rule(tolerance="1/5")
+    >>> default_method(people, {}, rule).parameters()["k"], default_method(people, {"rho": 0.4}, rule).name
+    (5, 'retention')
+    """
+    kinds = [every_method[name] for name in every_method if name != "chain" and every_method[name].fits(schema)]
+    able = [kind for kind in kinds if parameters.keys() <= kind.model_fields.keys()]
+    if not able:
+        known = sorted({name for kind in kinds for name in kind.model_fields})
+        message = _("no method for these data has the parameters {names}; name a method, or use some of {known}")
+        raise ParameterError(message.format(names=", ".join(parameters), known=", ".join(known)))
+    best = (sensible_methods(able) or sorted(able, key=lambda kind: (-kind.prominence, kind.name)))[0]
+    strength = {"k": rule.least_k} if takes_k(best, parameters) else {}
+    usual = {name: value for name, value in usual_parameters(best, schema, ()).items() if name == "l"}
+    return build(best, {**usual, **strength, **parameters})
+
+
+def takes_k(kind: type[Method], parameters: Mapping[str, Any]) -> bool:
+    """Return whether a rule's k can be the strength of a method of which these parameters are set."""
+    instead = () if kind.strength is None else kind.strength.instead
+    return _is_k(kind) and not {"k", *instead} & parameters.keys()
 
 
 def sensible_values(rule: Rule, people: int) -> list[int]:
