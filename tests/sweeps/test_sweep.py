@@ -20,7 +20,7 @@ from noren import api
 from noren.attacks import attacks
 from noren.data.frames import History, Table
 from noren.data.samples.people import sample_people
-from noren.errors import NorenError, ParameterError, UnknownNameError
+from noren.errors import NorenError, ParameterError, SchemaError, UnknownNameError
 from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.frontier import risk_utility_point
 from noren.judgement.judging import judge
@@ -74,7 +74,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_rows_are_what_single_runs_give(history: History, tmp_path: Path) -> None:
-    found = noren.explore(history, ["generalize-by-count", "thin"], k=[2, 4], share=0.2, cache=tmp_path, **QUICK)
+    found = noren.explore(
+        history, ["generalize-by-count", "thin"], k=[2, 4], share=0.2, cache=tmp_path, columns="all", **QUICK
+    )
     assert found["label"].to_list() == ["generalize-by-count, k = 2", "generalize-by-count, k = 4", "thin, share = 0.2"]
     singles: list[tuple[str, dict[str, Any]]] = [
         ("generalize-by-count", {"k": 2}),
@@ -96,6 +98,21 @@ def test_rows_are_what_single_runs_give(history: History, tmp_path: Path) -> Non
         assert {one.attack: one.right for one in verdict.evidence} == {a: row[f"{a}.right"] for a in ATTACKS}
         assert json.loads(row["parameters"]) == (parameters)
         assert row["rows_deleted"] == outcome.release.deleted_rows
+
+
+def test_few_columns_unless_others_are_named(history: History, tmp_path: Path) -> None:
+    order: dict[str, Any] = {"k": [5], "seeds": [1], "workers": 1, "cache": tmp_path}
+    few = noren.explore(history, "generalize-by-count", **order)
+    every = noren.explore(history, "generalize-by-count", columns="all", **order)
+    assert few.width == 15
+    assert every.width > 40
+    assert set(few.columns) < set(every.columns)
+    assert "seed" not in few.columns
+    named = noren.explore(history, "generalize-by-count", measures=["rfm", "e6"], attacks=[], **order)
+    assert named.columns[-2:] == ["rfm", "e6"]
+    assert noren.explore(history, "generalize-by-count", columns=["label", "rfm"], **order).columns == ["label", "rfm"]
+    with pytest.raises(SchemaError, match="the data has no column 'rfn'"):
+        noren.explore(history, "generalize-by-count", columns="rfn", **order)
 
 
 def test_tables_are_judged_by_their_classes_or_by_proof(people: Table, tmp_path: Path) -> None:

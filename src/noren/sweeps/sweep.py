@@ -16,10 +16,9 @@ from noren.api import as_records, draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data.catalog import cache_folder
 from noren.data.formats.files import explain_write_errors, writing_file
-from noren.data.frames import Records
+from noren.data.frames import Records, reject_missing
 from noren.data.guessing.people import reject_repeated_people
-from noren.data.reading import checked_seed
-from noren.data.schema import Schema
+from noren.data.reading import SchemaLike, checked_seed
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -31,6 +30,7 @@ from noren.protocols import Attack, Measure, Method, Runtime
 from noren.sweeps.pieces import hold, piece_folder
 from noren.sweeps.plan import SweepRequest, chosen_components, data_key, plan, settings_for
 from noren.sweeps.study import PointResult, StudyData, SweepStudy, point_result
+from noren.tables import table_of
 from noren.work.store import PieceStore, WorkUnit, pending_units
 from noren.work.workers import run_units
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepStudy", "build_request", "explore", "own_seed", "run", "sweep", "sweep_folder"]
 
+_MOST_COLUMNS = 20
 _SMALL = 500_000
 """Rows times pieces of work, up to which starting processes takes longer than the work."""
 
@@ -47,7 +48,7 @@ def explore(
     original: Any,
     methods: str | Method | Iterable[str | Method] = "all",
     *,
-    schema: Schema | str | None = None,
+    schema: SchemaLike | None = None,
     attacks: str | Iterable[str | Attack] = "all",
     measures: str | Iterable[str | Measure] = "all",
     seeds: Iterable[int] | None = None,
@@ -55,6 +56,7 @@ def explore(
     cache: str | Path | None = None,
     fresh: bool = False,
     workers: int | None = None,
+    columns: str | Sequence[str] = "main",
     progress: Progress = silent,
     **parameters: Any,
 ) -> pl.DataFrame:
@@ -81,6 +83,8 @@ def explore(
         Whether to recompute cached pieces.
     workers
         How many processes; by default one per core, or one where little is left to do. The results are the same.
+    columns
+        The columns to return: ``"main"``, at most 20, with the measures that were named; ``"all"``; or some by name.
     **parameters
         Values of the methods' parameters, each a value or several to try: ``k=range(2, 7)``, ``k="2..6"``. A method
         without a strength takes the usual values.
@@ -88,11 +92,12 @@ def explore(
     Returns
     -------
     polars.DataFrame
-        One row for each release: ``label``, ``method``, ``parameters`` (JSON), ``k``, ``seed``, ``state`` and why a
-        method ``refused``; the ``verdict`` (proved, withstands, broken or untried), its ``reason`` and ``sentence`` and
-        the ``rule``; ``use``, ``risk`` and their measures; the best ``attack``, how many people it ``named`` and how
-        many of them ``right``, that ``rate`` with its interval from ``low`` to ``high``; ``on_frontier`` and
-        ``recommended``; every measure's value under its name, and what each attack hit as ``<attack>.right``.
+        One row for each release. Main columns: ``label``, ``method``, ``k``, ``state`` and why a method ``refused``;
+        the ``verdict`` (proved, withstands, broken or untried); ``use`` and ``risk``; the best ``attack``, how many
+        people it ``named``, how many of them ``right``, that ``rate``; ``on_frontier`` and ``recommended``;
+        ``rows_deleted``. Others: ``parameters`` (JSON), ``run``, ``seed``, ``reason``, ``sentence``, ``rule``,
+        ``use_of``, ``risk_of``, ``low``, ``high``, ``rows_added``, every measure's value under its name, and what each
+        attack hit as ``<attack>.right``.
 
     Examples
     --------
@@ -119,7 +124,13 @@ def explore(
         progress=progress,
         **parameters,
     )
-    return study.frame
+    names = [measure.name for measure in study.request.measures] if measures != "all" else []
+    if columns == "main":
+        columns = [*table_of("noren.sweeps.study")["main"], *names][:_MOST_COLUMNS]
+    elif columns == "all":
+        columns = study.frame.columns
+    reject_missing([columns] if isinstance(columns, str) else columns, study.frame.columns)
+    return study.frame.select(columns)
 
 
 def build_request(
@@ -151,7 +162,7 @@ def sweep(
     original: Any,
     methods: str | Method | Iterable[str | Method] = "all",
     *,
-    schema: Schema | str | None = None,
+    schema: SchemaLike | None = None,
     cache: str | Path | None = None,
     fresh: bool = False,
     workers: int | None = None,
