@@ -32,7 +32,7 @@ ORDER = (
     ("reports",),
     ("papers",),
     ("sweeps",),
-    ("interactive",),
+    ("interactive", "transformers"),
     ("web",),
     ("contest",),
     ("reproduce",),

@@ -1,4 +1,4 @@
-"""Attacks: one file per attack, ``original, public → Guess``."""
+"""Attacks, one file each (``original, public → Guess``); ``noren.attacks()`` lists them."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Measures: ``safety/`` for disclosure risk, ``utility/`` for usefulness; one file per measure."""
+"""Measures, one file each, in ``safety/`` or ``utility/``; ``noren.measures()`` lists them."""
 
 import sys
 

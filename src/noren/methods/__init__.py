@@ -1,4 +1,4 @@
-"""Methods: one file per method, ``original → Release``."""
+"""Methods, one file each (``original → Release``); ``noren.methods()`` lists them."""
 
 import sys
 
