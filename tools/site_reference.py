@@ -69,7 +69,8 @@ def api_reference() -> str:
     import noren
 
     names = {name: getattr(noren, name) for name in noren.__all__ if not name.startswith("__")}
-    functions = [_function(name, value) for name, value in names.items() if inspect.isfunction(value)]
+    called = {name: value for name, value in names.items() if callable(value) and not inspect.isclass(value)}
+    functions = [_function(name, value) for name, value in called.items()]
     classes = [_class(name, value) for name, value in names.items() if inspect.isclass(value)]
     version = f"### \\_\\_version\\_\\_\n\nThe version of Noren as text, for example `{noren.__version__}`.\n"
     return "\n".join(["## Functions\n", *functions, "## Classes\n", *classes, version])
@@ -173,7 +174,7 @@ def _imports(text: str, value: Any) -> str:
     bound = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
              for alias in node.names}  # fmt: skip
     bound |= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
-    known = vars(importlib.import_module(value.__module__))
+    known = vars(importlib.import_module(getattr(value, "__module__", "noren")))
     lines: dict[str, list[str]] = {}
     for name in sorted({node.id for node in nodes} - bound):
         if inspect.ismodule(known.get(name)):

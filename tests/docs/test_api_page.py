@@ -58,7 +58,7 @@ def test_every_public_name_has_its_signature_and_first_line() -> None:
     [
         ("check", "noren.check(original, release=None, *, schema, guess=None, limit=20)"),
         ("Score", "noren.Score(value, parts=..., notes=..., measure='', goal=None)"),
-        ("Release", "| `publish(folder, *, "),
+        ("Release", "| `publish(folder, rule=None, *, "),
         ("History", "| `of(data, schema"),
     ],
 )
