@@ -43,7 +43,7 @@ def test_protect_says_what_was_lost(noren, tmp_path) -> None:
     words = ("protect", csv, "--method", "generalize-by-count", "--k", 2, "--seed", 1, "--out")
     text = noren(*words, tmp_path / "a").out
     assert "Not released: 76 of 96 rows, 1 of 6 columns." in text
-    assert "Emptied columns (1 of 6): store; they would distinguish the members of a group." in text
+    assert "Emptied columns (1 of 6): store. Reason: would distinguish the members of a group." in text
     assert "no matching rows in the group" in text
     assert "limit the rows per customer to 5 (--most-rows 5)." in text
     losses = noren(*words, tmp_path / "b", "--json").json["losses"]

@@ -129,8 +129,8 @@ def test_a_table_names_what_quasi_leaves_out() -> None:
     )
     assert str(lost) == "Not released: 2 of 5 columns."
     assert list(lost.sentences()) == [
-        "Dropped columns (1 of 5): name; they identify people.",
-        "Dropped columns (1 of 5): job; they are quasi-identifiers that were not chosen (--quasi).",
+        "Dropped columns (1 of 5): name. Reason: role identifier.",
+        "Dropped columns (1 of 5): job. Reason: quasi-identifiers that were not chosen (--quasi).",
     ]
     assert (lost.rows_lost, lost.secret.customers, lost.proposal) == (0, (), None)
 
