@@ -19,21 +19,14 @@ from noren.kernels.arrays import Real, Whole
 
 
 class Separation(NamedTuple):
-    """How far a set of columns tells rows apart.
-
-    Attributes
-    ----------
-    distinction
-        Different combinations of values, over rows.
-    separation
-        The share of pairs of rows that differ in a column.
-    alone
-        The share of rows whose combination no other has.
-    """
+    """How far a set of columns tells rows apart."""
 
     distinction: float
+    """Different combinations of values, over rows."""
     separation: float
+    """The share of pairs of rows that differ in a column."""
     alone: float
+    """The share of rows whose combination no other has."""
 
 
 def separation(classes: Whole) -> Separation:

@@ -13,26 +13,18 @@ NOBODY = -1
 
 
 class Walk(NamedTuple):
-    """What the walk looks at.
-
-    Attributes
-    ----------
-    bought, first
-        The items of each customer in the original's row order, ``bought[first[c]:first[c + 1]]``.
-    shows, shows_first
-        The pseudonyms that show each item, exactly or in a set, ``shows[shows_first[i]:shows_first[i + 1]]``.
-    rows
-        How many public rows each pseudonym has.
-    counts
-        How many rows each customer has.
-    """
+    """What the walk looks at."""
 
     bought: Whole
     first: Whole
+    """``bought``, ``first``: each customer's items in row order, ``bought[first[c]:first[c + 1]]``."""
     shows: Whole
     shows_first: Whole
+    """``shows``, ``shows_first``: who show an item or a set with it, ``shows[shows_first[i]:shows_first[i + 1]]``."""
     rows: Whole
+    """How many public rows each pseudonym has."""
     counts: Whole
+    """How many rows each customer has."""
 
 
 def walk(about: Walk, order: Whole, draws: Real) -> tuple[Whole, Whole]:

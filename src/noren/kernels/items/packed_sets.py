@@ -19,27 +19,18 @@ CERTAIN = 720_720
 
 
 class ItemSets(NamedTuple):
-    """Sets of items with weights.
-
-    Attributes
-    ----------
-    first
-        Where the items of each set start, and where the last set's end.
-    item
-        The items, as codes from 0, each once in a set and in rising order.
-    weight
-        The weight of each.
-    total
-        The weight of each set, items that have no code (nobody else knows them) included.
-    unit
-        The weight of an item that is surely there: 1 where all are.
-    """
+    """Sets of items with weights."""
 
     first: Whole
+    """Where the items of each set start, and where the last set's end."""
     item: Codes
+    """The items, as codes from 0, each once in a set and in rising order."""
     weight: Codes
+    """The weight of each."""
     total: Whole
+    """The weight of each set, items that have no code (nobody else knows them) included."""
     unit: int
+    """The weight of an item that is surely there: 1 where all are."""
 
     @property
     def sizes(self) -> Whole:

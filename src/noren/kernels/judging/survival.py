@@ -196,31 +196,22 @@ _MOST_SPLIT = 12
 
 @dataclass(frozen=True)
 class AttackPlan:
-    """What an attacker does, and what comes of it.
-
-    Attributes
-    ----------
-    named
-        How many people he names.
-    needed
-        How many hits make that effective, r(n).
-    chance
-        The probability that he gets them.
-    depths
-        How many members he names in how many classes of which size: ``((size, members, classes), …)``.
-    sure
-        Whether each class is named by one customer alone, so that one hit in it is sure.
-    at_most
-        No plan of the family has a higher chance. Above ``chance`` only where plans that name more than
-        :data:`MOST_SEARCHED` people could not be ruled out.
-    """
+    """What an attacker does, and what comes of it."""
 
     named: int
+    """How many people he names."""
     needed: int
+    """How many hits make that effective, r(n)."""
     chance: float
+    """The probability that he gets them."""
     depths: tuple[tuple[int, int, int], ...]
+    """How many members he names in how many classes of which size: ``((size, members, classes), …)``."""
     sure: bool = False
+    """Whether each class is named by one customer alone, so that one hit in it is sure."""
     at_most: float = 0.0
+    """No plan of the family has a higher chance. Above ``chance`` only where plans that name more than
+    :data:`MOST_SEARCHED` people could not be ruled out.
+    """
 
 
 @lru_cache(maxsize=4096)

@@ -22,27 +22,19 @@ _EMPTY = -1
 
 
 class Layout(NamedTuple):
-    """Where each column's bits are, and what its codes become one level up. The last field is the sensitive value.
-
-    Attributes
-    ----------
-    levels
-        How many levels each column has.
-    word, shift, mask
-        The word of each field, the place of its lowest bit there, and its bits once shifted down.
-    up, place
-        All steps in one array: ``up[place[column, level] + code]`` is the code on ``level`` of a code one level below.
-    keep
-        ``keep[column]``: per word, the bits of the columns up to this one and of the sensitive value.
-    """
+    """Where each column's bits are, and what its codes become one level up. The last field is the sensitive value."""
 
     levels: Whole
+    """How many levels each column has."""
     word: Whole
     shift: Keys
     mask: Keys
+    """``word``, ``shift``, ``mask``: each field's word, the place of its lowest bit there, its bits shifted down."""
     up: Whole
     place: Whole
+    """``up``, ``place``: ``up[place[column, level] + code]`` is the code on ``level`` of a code one level below."""
     keep: Keys
+    """``keep[column]``: per word, the bits of the columns up to this one and of the sensitive value."""
 
 
 class ScratchMemory(NamedTuple):

@@ -20,32 +20,26 @@ _ONE_COLUMN = np.zeros((0, 0), dtype=np.int64)
 
 
 class ClassRule(NamedTuple):
-    """What a class must be to be shown, and how many rows may be left out.
-
-    Attributes
-    ----------
-    k
-        The least rows of a class.
-    most_suppressed
-        How many rows may stand in classes that are not shown.
-    diversity, ell, c
-        The kind of ℓ-diversity (:data:`NO_DIVERSITY`, :data:`DISTINCT`, :data:`ENTROPY`, :data:`RECURSIVE`), ℓ, and
-        the factor of the recursive kind. :data:`EACH` asks for ℓ distinct values of each of several columns.
-    t, ordered
-        The greatest distance of a class's sensitive values from everybody's, below 0 for none; whether the values have
-        an order, so that moving to a neighbour costs less than moving far.
-    parts
-        For :data:`EACH`, where a code stands for a combination of values: ``parts[column, code]`` is the value's code.
-    """
+    """What a class must be to be shown, and how many rows may be left out."""
 
     k: int
+    """The least rows of a class."""
     most_suppressed: int
+    """How many rows may stand in classes that are not shown."""
     diversity: int = NO_DIVERSITY
     ell: int = 1
     c: float = 1.0
+    """``diversity``, ``ell``, ``c``: the kind of ℓ-diversity (:data:`NO_DIVERSITY`, :data:`DISTINCT`, :data:`ENTROPY`,
+    :data:`RECURSIVE`), ℓ, and the factor of the recursive kind. :data:`EACH` asks for ℓ distinct values of each of
+    several columns.
+    """
     t: float = -1.0
     ordered: bool = False
+    """``t``, ``ordered``: the greatest distance of a class's sensitive values from everybody's, below 0 for none;
+    whether the values have an order, so that moving to a neighbour costs less than moving far.
+    """
     parts: Whole = _ONE_COLUMN
+    """For :data:`EACH`, whose codes are combinations of values: ``parts[column, code]`` is a value's code."""
 
 
 @kernel()
@@ -150,25 +144,17 @@ ROUNDING = 1e-10
 
 
 class CellCosts(NamedTuple):
-    """What cells cost: column by column, level by level.
-
-    Attributes
-    ----------
-    full
-        ``full[column, level]``: the cost of all the column's cells, none suppressed; growing with the level.
-    extra
-        The cost that one suppressed row adds to its cell's, by the cell's code; all columns and levels in one array.
-    place
-        ``place[column, level]``: where the codes of this column and level start in ``extra``.
-    least, scale
-        Per column: a cost x counts as ``(x - least) * scale``.
-    """
+    """What cells cost: column by column, level by level."""
 
     full: Real
+    """``full[column, level]``: the cost of all the column's cells, none suppressed; growing with the level."""
     extra: Real
+    """The cost that one suppressed row adds to its cell's, by the cell's code; all columns and levels in one array."""
     place: Whole
+    """``place[column, level]``: where the codes of this column and level start in ``extra``."""
     least: Real
     scale: Real
+    """``least``, ``scale``: per column: a cost x counts as ``(x - least) * scale``."""
 
 
 def no_costs(columns: int) -> CellCosts:
