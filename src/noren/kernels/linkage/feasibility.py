@@ -33,25 +33,17 @@ _NOTHING_SAID = -1
 
 @dataclass(frozen=True)
 class KnownRows:
-    """The rows of the original, customer by customer, in each by item.
-
-    Attributes
-    ----------
-    values
-        One line per row, one number per column.
-    first
-        Where each customer's rows start, and where the last one's end.
-    customer
-        The customer of each row.
-    by_item, item_first
-        All rows by item, and where the rows of each item start.
-    """
+    """The rows of the original, customer by customer, in each by item."""
 
     values: Real
+    """One line per row, one number per column."""
     first: Whole
+    """Where each customer's rows start, and where the last one's end."""
     customer: Whole
+    """The customer of each row."""
     by_item: Codes
     item_first: Whole
+    """``by_item``, ``item_first``: all rows by item, and where the rows of each item start."""
 
     @classmethod
     def of(cls, values: Real, customer: Whole, customers: int, items: int) -> KnownRows:
@@ -81,27 +73,19 @@ class KnownRows:
 
 
 class PublicRows(NamedTuple):
-    """What public rows allow, pseudonym by pseudonym, in each the row with the rarest items first.
-
-    Attributes
-    ----------
-    lo, hi
-        One line per row, the range that each cell allows.
-    set_first, set_stop, members
-        Where a cell lists codes: the part of ``members`` that it lists, in order.
-    first
-        Where each pseudonym's rows start, and where the last one's end.
-    allowed
-        How many known rows have an item that the row allows; infinity where it allows every one.
-    """
+    """What public rows allow, pseudonym by pseudonym, in each the row with the rarest items first."""
 
     lo: Real
     hi: Real
+    """``lo``, ``hi``: one line per row, the range that each cell allows."""
     set_first: Whole
     set_stop: Whole
     members: Real
+    """``set_first``, ``set_stop``, ``members``: the part of ``members`` that a cell lists, in order."""
     first: Whole
+    """Where each pseudonym's rows start, and where the last one's end."""
     allowed: Real
+    """How many known rows have an item that the row allows; infinity where it allows every one."""
 
     @classmethod
     def of(

@@ -47,34 +47,27 @@ class SetIndex(NamedTuple):
     """The customers' sets, ready to be asked.
 
     Customers are numbered by the size of their set, then in the order they came.
-
-    Attributes
-    ----------
-    first, item
-        Each customer's items, in rising order.
-    place
-        The number that each customer came with.
-    rank
-        The number of each item that came.
-    group_first, group_size
-        Each item's groups, the smallest sets first, and how many items the sets of each group have.
-    entry_first, buyers, depth
-        Each group's entries: a customer, and how many items of the set are before this one; least depth first.
-    sketch_first, sketch
-        Where the sketches of each group's entries start, and the sketches.
     """
 
     first: Whole
     item: Codes
+    """``first``, ``item``: each customer's items, in rising order."""
     place: Whole
+    """The number that each customer came with."""
     rank: Codes
+    """The number of each item that came."""
     group_first: Whole
     group_size: Codes
+    """``group_first``, ``group_size``: each item's groups, smallest sets first, and the items of a group's sets."""
     entry_first: Whole
     buyers: Codes
     depth: Codes
+    """``entry_first``, ``buyers``, ``depth``: each group's entries: a customer, and how many items of the set are
+    before this one; least depth first.
+    """
     sketch_first: Whole
     sketch: Sketches
+    """``sketch_first``, ``sketch``: where the sketches of each group's entries start, and the sketches."""
 
 
 def index_of(known: ItemSets, items: int) -> SetIndex:

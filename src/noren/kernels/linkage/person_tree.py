@@ -26,95 +26,61 @@ _WEIGHTS = np.exp(-np.arange(int(_CUT * _FINE) + 2) / _FINE)
 
 
 class PersonTree(NamedTuple):
-    """People by their values, column after column.
-
-    Attributes
-    ----------
-    value
-        The code that each node stands for, the nodes of one column after those of the column before.
-    first, past
-        Its children are the nodes from ``first`` to below ``past``; of a node of the last column, places in ``person``.
-    start
-        The first node of each column, and the number of nodes.
-    person
-        The people, those of a node side by side.
-    """
+    """People by their values, column after column."""
 
     value: Whole
+    """The code that each node stands for, the nodes of one column after those of the column before."""
     first: Whole
     past: Whole
+    """``first``, ``past``: its children, to below ``past``; of a node of the last column, places in ``person``."""
     start: Whole
+    """The first node of each column, and the number of nodes."""
     person: Whole
+    """The people, those of a node side by side."""
 
 
 class Cells(NamedTuple):
-    """What the cells of all columns say, one cell after another.
-
-    Attributes
-    ----------
-    kind
-        ``NOTHING``, ``INSIDE`` or ``LISTED``.
-    low, high
-        The ends that a value may lie between.
-    begin, end
-        Where its values are in ``listed``.
-    listed
-        Codes of values.
-    """
+    """What the cells of all columns say, one cell after another."""
 
     kind: Whole
+    """``NOTHING``, ``INSIDE`` or ``LISTED``."""
     low: Real
     high: Real
+    """``low``, ``high``: the ends that a value may lie between."""
     begin: Whole
     end: Whole
+    """``begin``, ``end``: where its values are in ``listed``."""
     listed: Whole
+    """Codes of values."""
 
 
 class Noise(NamedTuple):
-    """How likely a person's value is to be shown as a cell, in logs.
-
-    Attributes
-    ----------
-    offset
-        The place of each column's first code, and the number of codes.
-    place
-        Where each code lies; NaN where the value is missing.
-    base
-        What each code gets where the cell fits.
-    miss, step
-        What a column loses where the cell does not fit, and for each step between them.
-    hush
-        What a column loses where the cell says nothing and the person has a value.
-    """
+    """How likely a person's value is to be shown as a cell, in logs."""
 
     offset: Whole
+    """The place of each column's first code, and the number of codes."""
     place: Real
+    """Where each code lies; NaN where the value is missing."""
     base: Real
+    """What each code gets where the cell fits."""
     miss: Real
     step: Real
+    """``miss``, ``step``: what a column loses where the cell does not fit, and for each step between them."""
     hush: Real
+    """What a column loses where the cell says nothing and the person has a value."""
 
 
 class LikeliestPeople(NamedTuple):
-    """The likeliest people for each kind of row.
-
-    Attributes
-    ----------
-    best
-        The log-likelihood of the likeliest; -inf where nobody fits.
-    weight
-        The likelihood of everybody, in units of the likeliest person's.
-    person
-        For each row one who is as likely as the likeliest, no two rows of a kind getting the same; -1 where there are
-        too few.
-    visits
-        How many nodes were looked at.
-    """
+    """The likeliest people for each kind of row."""
 
     best: Real
+    """The log-likelihood of the likeliest; -inf where nobody fits."""
     weight: Real
+    """The likelihood of everybody, in units of the likeliest person's."""
     person: Whole
+    """For each row one of the likeliest, no two rows of a kind the same; -1 where there are too few."""
     visits: int
+    """How many nodes were looked at."""
 
 
 def person_tree(codes: Whole, people: Whole) -> PersonTree:

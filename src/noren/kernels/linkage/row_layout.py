@@ -30,25 +30,17 @@ _MEAN_ROWS = 3.0
 
 @dataclass(frozen=True)
 class KnownLayout:
-    """Rows of known people by item, then period, then person.
-
-    Attributes
-    ----------
-    first
-        Where the rows of each item and period start (place ``item·periods + period``), and where the last ones end.
-    person, values
-        The person of each row, and one number per column; NaN where the cell is not known.
-    weight
-        How much each row counts: 1, or the chance that it is the person's.
-    rows
-        For each person, the weight of rows before each period, and in all.
-    """
+    """Rows of known people by item, then period, then person."""
 
     first: Whole
+    """Where the rows of each item and period start (place ``item·periods + period``), and where the last ones end."""
     person: Whole
     values: Real
+    """``person``, ``values``: the person of each row, and one number per column; NaN where the cell is not known."""
     weight: Real
+    """How much each row counts: 1, or the chance that it is the person's."""
     rows: Real
+    """For each person, the weight of rows before each period, and in all."""
 
     @classmethod
     def of(
@@ -72,30 +64,21 @@ class KnownLayout:
 
 @dataclass(frozen=True)
 class PublicLayout:
-    """Public rows, pseudonym by pseudonym.
-
-    Attributes
-    ----------
-    first
-        Where the rows of each pseudonym start, and where the last one's end.
-    begin, end
-        The first and the last period that each row may belong to.
-    lo, hi
-        What each cell allows.
-    item_first, item
-        Where the items of each row start in ``item``; a set has several, a suppressed cell none.
-    half
-        0 or 1: which half of its pseudonym's evidence a row belongs to.
-    """
+    """Public rows, pseudonym by pseudonym."""
 
     first: Whole
+    """Where the rows of each pseudonym start, and where the last one's end."""
     begin: Whole
     end: Whole
+    """``begin``, ``end``: the first and the last period that each row may belong to."""
     lo: Real
     hi: Real
+    """``lo``, ``hi``: what each cell allows."""
     item_first: Whole
     item: Whole
+    """``item_first``, ``item``: where each row's items start; a set has several, a suppressed cell none."""
     half: Whole
+    """0 or 1: which half of its pseudonym's evidence a row belongs to."""
 
     @property
     def counts(self) -> Whole:

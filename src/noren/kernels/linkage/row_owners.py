@@ -39,18 +39,12 @@ OWN_SHARES = np.array([1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.25, 0.1, 0.0])
 
 @dataclass(frozen=True)
 class OwnerScores:
-    """How likely each candidate is to own a pseudonym, by logarithm.
-
-    Attributes
-    ----------
-    parts
-        For each pseudonym, candidate and own share, against any rows that are sold.
-    others
-        The same for whoever is not among the candidates: all rows are then a partner's.
-    """
+    """How likely each candidate is to own a pseudonym, by logarithm."""
 
     parts: Real
+    """For each pseudonym, candidate and own share, against any rows that are sold."""
     others: Real
+    """The same for whoever is not among the candidates: all rows are then a partner's."""
 
     @property
     def whole(self) -> Real:
@@ -68,24 +62,16 @@ class OwnerScores:
 
 @dataclass(frozen=True)
 class Partners:
-    """What the rows of each pseudonym say of every pair of its candidates.
-
-    Attributes
-    ----------
-    candidates
-        A few likely people for each pseudonym; below 0 where there are fewer.
-    alone
-        For each pseudonym and candidate: all rows are theirs.
-    beside
-        For each pseudonym, candidate, partner and own share but the first and the last.
-    people
-        How many people there are, any of whom may be a partner.
-    """
+    """What the rows of each pseudonym say of every pair of its candidates."""
 
     candidates: Whole
+    """A few likely people for each pseudonym; below 0 where there are fewer."""
     alone: Real
+    """For each pseudonym and candidate: all rows are theirs."""
     beside: Real
+    """For each pseudonym, candidate, partner and own share but the first and the last."""
     people: int
+    """How many people there are, any of whom may be a partner."""
 
     def owned(self, chance: Real) -> OwnerScores:
         """Return how likely each candidate is to own each pseudonym, ``chance`` being that of each own share."""
