@@ -72,18 +72,12 @@ class ModelCandidate:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A reconstruction, and what it was made of.
-
-    Attributes
-    ----------
-    table
-        The estimate.
-    weights
-        What each candidate weighs, by name, the heaviest first; those under 1 % left out.
-    """
+    """A reconstruction, and what it was made of."""
 
     table: Real
+    """The estimate."""
     weights: dict[str, float]
+    """What each candidate weighs, by name, the heaviest first; those under 1 % left out."""
 
 
 def weighed(models: Sequence[ModelCandidate]) -> Chosen:

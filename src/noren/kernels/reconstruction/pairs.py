@@ -60,23 +60,17 @@ _LEAST = 1e-300
 
 @dataclass(frozen=True)
 class Margins:
-    """Distributions of single attributes and of all pairs, and the tree.
-
-    Attributes
-    ----------
-    own, pairs
-        The distributions; of pairs the lower attribute comes first. The first axis is that of the folds that were left
-        out, the last entry is of all records.
-    links
-        The pairs that the tree is made of.
-    dependence
-        How clearly each pair leaves independence, from 0 to 1.
-    """
+    """Distributions of single attributes and of all pairs, and the tree."""
 
     own: list[Real]
     pairs: dict[Pair, Real]
+    """``own``, ``pairs``: the distributions; of pairs the lower attribute comes first. The first axis is that of the
+    folds that were left out, the last entry is of all records.
+    """
     links: list[Pair]
+    """The pairs that the tree is made of."""
     dependence: dict[Pair, float]
+    """How clearly each pair leaves independence, from 0 to 1."""
 
     @property
     def tree(self) -> Real:

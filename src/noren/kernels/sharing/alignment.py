@@ -30,30 +30,20 @@ _NOT_A_DISTANCE = 1e29
 
 
 class RowArrays(NamedTuple):
-    """The rows of all customers as arrays, customer after customer.
-
-    Attributes
-    ----------
-    start
-        Where each customer's rows begin; one entry more than there are customers.
-    point
-        3 × rows: date, price, quantity in standard deviations; :data:`MISSING` where there is none.
-    item
-        The code of each row's item; -1 where there is none.
-    worth
-        How many known cells each row has: what deleting it costs.
-    width
-        The grid widths of the three columns, in standard deviations.
-    medians
-        Whether rows that become one say the median and the mode, not an interval and a set.
-    """
+    """The rows of all customers as arrays, customer after customer."""
 
     start: Whole
+    """Where each customer's rows begin; one entry more than there are customers."""
     point: Real
+    """3 × rows: date, price, quantity in standard deviations; :data:`MISSING` where there is none."""
     item: Whole
+    """The code of each row's item; -1 where there is none."""
     worth: Real
+    """How many known cells each row has: what deleting it costs."""
     width: Real
+    """The grid widths of the three columns, in standard deviations."""
     medians: bool = False
+    """Whether rows that become one say the median and the mode, not an interval and a set."""
 
     @property
     def counts(self) -> Whole:

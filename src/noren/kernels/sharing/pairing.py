@@ -170,27 +170,18 @@ _UNIT, _FINE_UNIT = 10**7, 10**10
 
 @dataclass(frozen=True)
 class Factor:
-    """A solution of the relaxation.
-
-    Attributes
-    ----------
-    pairs
-        The pairs chosen, two customers to a line.
-    weight
-        How much of each pair is chosen; all 1 in a perfect matching.
-    bound
-        A lower bound of the cost of every solution, over all pairs.
-    value
-        The dual value of each customer.
-    whole
-        Whether all weights are 0 or 1.
-    """
+    """A solution of the relaxation."""
 
     pairs: Whole
+    """The pairs chosen, two customers to a line."""
     weight: Real
+    """How much of each pair is chosen; all 1 in a perfect matching."""
     bound: float
+    """A lower bound of the cost of every solution, over all pairs."""
     value: Real
+    """The dual value of each customer."""
     whole: bool
+    """Whether all weights are 0 or 1."""
 
 
 def cheapest_factor(

@@ -50,30 +50,20 @@ _QUIET = 0.1  # seconds without a word while work goes on
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard to search.
-
-    Attributes
-    ----------
-    rounds
-        Rounds of recombination for each member of a group; without end where seconds are given.
-    starts
-        How many groupings by pair costs to choose from.
-    tries
-        How many combinations are tried for each part in a round.
-    heat
-        How much dearer, as a share of a member's cost, groups may get in the first rounds.
-    steps
-        In how many steps groups are priced anew after the rounds, and the best of all are chosen.
-    seconds
-        The time there is; None for as many rounds as said.
-    """
+    """How hard to search."""
 
     rounds: int
+    """Rounds of recombination for each member of a group; without end where seconds are given."""
     starts: int
+    """How many groupings by pair costs to choose from."""
     tries: int
+    """How many combinations are tried for each part in a round."""
     heat: float
+    """How much dearer, as a share of a member's cost, groups may get in the first rounds."""
     seconds: float | None = None
+    """The time there is; None for as many rounds as said."""
     steps: int = 12
+    """In how many steps groups are priced anew after the rounds, and the best of all are chosen."""
 
 
 _GLANCE = Effort(rounds=3, starts=1, tries=6, heat=0.0)  # enough to see which of several mixtures is the cheapest
@@ -98,31 +88,20 @@ class Budget:
 
 @dataclass(frozen=True)
 class SharedGroups:
-    """Who shares a history with whom.
-
-    Attributes
-    ----------
-    groups
-        The groups; a customer in none of them is deleted whole.
-    cost
-        What the groups and the deleted customers cost.
-    bound
-        For k = 2 a lower bound of what releases by pairs cost, one of an odd number of customers deleted. None for
-        larger groups (:func:`least_cost`).
-    proved
-        Whether the cost is the bound.
-    rounds
-        How many rounds of recombination there were.
-    anything
-        A lower bound of what any truthful mechanism costs that leaves a posterior of 1/k (``docs/theory``).
-    """
+    """Who shares a history with whom."""
 
     groups: list[Group]
+    """The groups; a customer in none of them is deleted whole."""
     cost: float
+    """What the groups and the deleted customers cost."""
     bound: float | None
+    """For k = 2 a lower bound of what pairs cost, one of an odd number deleted (:func:`least_cost`); else None."""
     proved: bool
+    """Whether the cost is the bound."""
     rounds: int
+    """How many rounds of recombination there were."""
     anything: float | None = None
+    """A lower bound of what any truthful mechanism costs that leaves a posterior of 1/k (``docs/theory``)."""
 
 
 class _Reporter:
