@@ -46,35 +46,26 @@ class Estimate(_Frozen):
 
 
 class Inferred(_Frozen):
-    """The result of one inference about members and controls.
-
-    Attributes
-    ----------
-    threat, by, about
-        What is inferred, how, and which secret column it is about (``item``: an unseen purchase).
-    members, controls
-        Of how many people it was asked.
-    numbers
-        Of membership ``auc``, ``tpr at 0.1`` and ``tpr at 0.01``; of attributes ``success`` among members, ``control``
-        among controls, and ``risk``, what is known beyond control. ``rare …`` speaks of the rarest tenth of people.
-    above
-        Of membership: how many members score above the highest, the second, … control.
-    right, right_of_control
-        Of attributes: how many were guessed rightly.
-    draws
-        The excess of each seed, where the numbers are means over several; the counts are then those of the first.
-    """
+    """The result of one inference about members and controls."""
 
     threat: Threat
     by: str
     about: str = ""
+    """``threat``, ``by``, ``about``: what is inferred, how, and of which column (``item``: an unseen purchase)."""
     members: int
     controls: int
+    """``members``, ``controls``: of how many people it was asked."""
     numbers: Mapping[str, Estimate]
+    """Of membership ``auc``, ``tpr at 0.1`` and ``tpr at 0.01``; of attributes ``success`` among members, ``control``
+    among controls, and ``risk``, what is known beyond control. ``rare …`` speaks of the rarest tenth of people.
+    """
     above: tuple[int, ...] = ()
+    """Of membership: how many members score above the highest, the second, … control."""
     right: int = 0
     right_of_control: int = 0
+    """``right``, ``right_of_control``: of attributes: how many were guessed rightly."""
     draws: tuple[float, ...] = ()
+    """The excess of each seed, where the numbers are means over several; the counts are then those of the first."""
 
     @property
     def excess(self) -> float:

@@ -52,18 +52,12 @@ _CELLS = 1 << 24
 
 @dataclass(frozen=True)
 class PublicVariants:
-    """Some different public histories or rows, and how likely each person makes them.
-
-    Attributes
-    ----------
-    chance
-        A(t, h): a row for each person of the pool, dense or sparse.
-    place
-        For each public row or pseudonym the h that it shows, counted from the first of these; below 0 or beyond: none.
-    """
+    """Some different public histories or rows, and how likely each person makes them."""
 
     chance: Any
+    """A(t, h): a row for each person of the pool, dense or sparse."""
     place: Whole
+    """For each public row or pseudonym the h that it shows, counted from the first; below 0 or beyond: none."""
 
     @property
     def each(self) -> Real:

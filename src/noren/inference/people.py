@@ -34,21 +34,14 @@ _PERSON = "\0person"
 
 @dataclass(frozen=True)
 class PeoplePool:
-    """People to be inferred about.
-
-    Attributes
-    ----------
-    people
-        Their records, person by person; of a history the customer is the person's number.
-    member
-        Who of them is in the data. No inference looks at it.
-    rare
-        Who of them belongs to the rarest tenth.
-    """
+    """People to be inferred about."""
 
     people: Records
+    """Their records, person by person; of a history the customer is the person's number."""
     member: Flags
+    """Who of them is in the data. No inference looks at it."""
     rare: Flags
+    """Who of them belongs to the rarest tenth."""
 
     def __len__(self) -> int:
         return len(self.member)

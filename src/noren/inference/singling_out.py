@@ -44,45 +44,31 @@ _SURE = 1.96
 
 @dataclass(frozen=True)
 class ColumnSet:
-    """How far some columns tell rows apart.
-
-    Attributes
-    ----------
-    distinction
-        Different combinations of values, over rows.
-    separation, low, high
-        The share of pairs of rows that differ in one of the columns; where pairs were drawn, its interval of 95 %.
-    alone
-        The share of rows whose combination no other row has.
-    """
+    """How far some columns tell rows apart."""
 
     columns: tuple[str, ...]
     distinction: float
+    """Different combinations of values, over rows."""
     separation: float
     low: float
     high: float
+    """``separation``, ``low``, ``high``: the share of pairs of rows that differ; if drawn, with 95 % interval."""
     alone: float
+    """The share of rows whose combination no other row has."""
 
 
 @dataclass(frozen=True)
 class Identifiers:
-    """The sets of columns that distinguish most people.
-
-    Attributes
-    ----------
-    columns
-        Each column by itself, the one that singles out most people first.
-    sets
-        The strongest sets of two columns and more, smaller ones first.
-    searched, possible
-        How many sets were looked at, and how many there are of these sizes.
-    """
+    """The sets of columns that distinguish most people."""
 
     rows: int
     columns: tuple[ColumnSet, ...]
+    """Each column by itself, the one that singles out most people first."""
     sets: tuple[ColumnSet, ...]
+    """The strongest sets of two columns and more, smaller ones first."""
     searched: int
     possible: int
+    """``searched``, ``possible``: how many sets were looked at, and how many there are of these sizes."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return what ``noren identifiers --json`` prints."""
@@ -233,31 +219,22 @@ Estimator = Literal["pitman", "zayatz", "snb"]
 
 @dataclass(frozen=True)
 class PopulationRisk:
-    """How many people are unique in the population, by each estimator.
-
-    Attributes
-    ----------
-    rows, classes, alone
-        People of the table, different combinations of the columns, and people whose combination no other row has.
-    population, fraction
-        How many people the population has, and which share of them is in the table.
-    estimates
-        How many people are unique in the population, by each estimator that came to an end.
-    failed
-        Why the others did not.
-    chosen
-        The estimator that the rule of Dankar et al. (2012) trusts here.
-    """
+    """How many people are unique in the population, by each estimator."""
 
     columns: tuple[str, ...]
     rows: int
     classes: int
     alone: int
+    """``rows``, ``classes``, ``alone``: people, different combinations, and people with one of their own."""
     population: int
     fraction: float
+    """``population``, ``fraction``: how many people the population has, and which share of them is in the table."""
     estimates: Mapping[str, float]
+    """How many people are unique in the population, by each estimator that came to an end."""
     failed: Mapping[str, str]
+    """Why the others did not."""
     chosen: Estimator
+    """The estimator that the rule of Dankar et al. (2012) trusts here."""
 
     @property
     def uniques(self) -> float:

@@ -322,56 +322,41 @@ _HEADLINE = 4
 
 @dataclass(frozen=True)
 class UnicityStep:
-    """The result for one number of known purchases.
-
-    Attributes
-    ----------
-    known
-        How many different purchases are known.
-    tried
-        How many customers were asked about: those of the sample who have so many. The shares are shares of them.
-    unique, low, high
-        The share for whom one candidate is left, and its interval of 95 % (Clopper and Pearson).
-    candidates, median
-        How many candidates are left, in the mean and in the middle.
-    none
-        On a release: the share for whom no candidate is left, because what is released is not what happened.
-    right, right_low, right_high
-        On a release with its secret part: the share for whom the one candidate is right, and its interval.
-    forgiving, forgiving_low, forgiving_high
-        The same for anyone who passes over a known purchase that nobody left can have: more knowledge never harms them.
-    """
+    """The result for one number of known purchases."""
 
     known: int
+    """How many different purchases are known."""
     tried: int
+    """How many customers were asked about: those of the sample who have so many. The shares are shares of them."""
     unique: float
     low: float
     high: float
+    """``unique``, ``low``, ``high``: the share with one candidate left; its 95 % interval (Clopper and Pearson)."""
     candidates: float
     median: float
+    """``candidates``, ``median``: how many candidates are left, in the mean and in the middle."""
     none: float | None = None
+    """On a release: the share for whom no candidate is left, because what is released is not what happened."""
     right: float | None = None
     right_low: float | None = None
     right_high: float | None = None
+    """``right``, ``right_low``, ``right_high``: with a secret part, the share whose one candidate is right."""
     forgiving: float | None = None
     forgiving_low: float | None = None
     forgiving_high: float | None = None
+    """``forgiving``, ``forgiving_low``, ``forgiving_high``: the same for anyone who passes over a known purchase that
+    nobody left can have: more knowledge never harms them.
+    """
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Unicity over the number of known purchases.
-
-    Attributes
-    ----------
-    steps
-        One for each number of known purchases that anybody asked about has.
-    among
-        How many people could be meant: customers, or pseudonyms of a release.
-    """
+    """Unicity over the number of known purchases."""
 
     steps: tuple[UnicityStep, ...]
+    """One for each number of known purchases that anybody asked about has."""
     among: int
+    """How many people could be meant: customers, or pseudonyms of a release."""
 
     def headline(self) -> UnicityStep:
         """Return the step to tell first: four known purchases, or the nearest below, or the first there is."""
@@ -385,29 +370,20 @@ class Curve:
 
 @dataclass(frozen=True)
 class Unicity:
-    """How much knowledge singles customers out, in the original and, where there is one, in a release.
-
-    Attributes
-    ----------
-    original, release
-        The curves; both ask about the same purchases of the same customers.
-    columns
-        Which columns were known, and how exactly.
-    customers, sampled
-        How many customers have a purchase that could be known, and how many of them were asked about.
-    most
-        The most different purchases that anybody asked about has.
-    beyond
-        The first number of known purchases that was asked for and that nobody has; None where all are had.
-    """
+    """How much knowledge singles customers out, in the original and, where there is one, in a release."""
 
     original: Curve
     release: Curve | None
+    """``original``, ``release``: the curves; both ask about the same purchases of the same customers."""
     columns: dict[str, str]
+    """Which columns were known, and how exactly."""
     customers: int
     sampled: int
+    """``customers``, ``sampled``: who have a purchase that could be known, and how many of them were asked about."""
     most: int
+    """The most different purchases that anybody asked about has."""
     beyond: int | None
+    """The first number of known purchases that was asked for and that nobody has; None where all are had."""
     seed: int
 
     def as_dict(self) -> dict[str, Any]:

@@ -54,18 +54,12 @@ def class_ends(text: str) -> tuple[str, tuple[float, ...]]:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: what its values are, in order.
-
-    Attributes
-    ----------
-    column
-        The column as released: its domain, or its bounds and grid, list the values.
-    ends
-        The upper ends of the classes that the original's numbers were put into; empty where values stay as they are.
-    """
+    """One attribute: what its values are, in order."""
 
     column: Column
+    """The column as released: its domain, or its bounds and grid, list the values."""
     ends: tuple[float, ...] = ()
+    """The upper ends of the classes that the original's numbers were put into; empty where values stay as they are."""
 
     @property
     def name(self) -> str:

@@ -28,33 +28,22 @@ say = Texts(__name__)
 
 @dataclass(frozen=True)
 class JointPart:
-    """One release, made or planned.
-
-    Attributes
-    ----------
-    name
-        What to call it: its folder, for a release that was made.
-    attributes
-        The attributes' names; sizes of their domains where a plan names no more.
-    rows
-        How many rows the table has.
-    odds
-        ``Π b²``: how likely any other person is, at least, beside the likeliest owner of a row.
-    rhos
-        The probability to keep a value, for each attribute; empty where a plan leaves it open.
-    digest
-        Of the original, where the secret part is at hand.
-    made
-        Whether it was made, or is only planned.
-    """
+    """One release, made or planned."""
 
     name: str
+    """What to call it: its folder, for a release that was made."""
     attributes: tuple[str, ...]
+    """The attributes' names; sizes of their domains where a plan names no more."""
     rows: int
+    """How many rows the table has."""
     odds: float
+    """``Π b²``: how likely any other person is, at least, beside the likeliest owner of a row."""
     rhos: tuple[float, ...] = ()
+    """The probability to keep a value, for each attribute; empty where a plan leaves it open."""
     digest: str | None = None
+    """Of the original, where the secret part is at hand."""
     made: bool = True
+    """Whether it was made, or is only planned."""
 
     @property
     def k(self) -> float:
@@ -64,18 +53,13 @@ class JointPart:
 
 @dataclass(frozen=True)
 class Joint:
-    """Several releases of one table.
-
-    Attributes
-    ----------
-    same_table
-        Whether their secret parts prove that they are of one table; None where that cannot be seen.
-    """
+    """Several releases of one table."""
 
     parts: tuple[JointPart, ...]
     rows: int
     odds: float
     same_table: bool | None
+    """Whether their secret parts prove that they are of one table; None where that cannot be seen."""
 
     @property
     def k(self) -> float:

@@ -24,13 +24,6 @@ _AT_ONCE = 1 << 20
 class ObservedRecords:
     """Perturbed records as codes, an array for each attribute, in the order of the release.
 
-    Attributes
-    ----------
-    sizes
-        How many values each attribute has.
-    counts
-        Where an entry stands for several records, which follow each other: how many. Left out, each is one record.
-
     Examples
     --------
     >>> alike = ObservedRecords([np.array([0, 1]), np.array([1, 1])], (2, 2), np.array([3, 2]))
@@ -40,7 +33,9 @@ class ObservedRecords:
 
     codes: Sequence[Whole]
     sizes: Sequence[int]
+    """How many values each attribute has."""
     counts: Whole | None = None
+    """Where an entry stands for several records, which follow each other: how many. Left out, each is one record."""
 
     @property
     def rows(self) -> int:
@@ -93,24 +88,18 @@ Model = Literal["none", "em", "independence", "loglinear", "ml", "auto"]
 
 @dataclass(frozen=True)
 class Reconstruction(ABC):
-    """An estimate of the table before perturbation.
-
-    Attributes
-    ----------
-    perturbation
-        The attributes, and how they were perturbed.
-    model, made_of
-        Which model, and for ``auto`` what its answer is a mean of.
-    intervals, own_intervals
-        Between which numbers the cells of the table lie, and those of each attribute's own, by name; none without a
-        bootstrap, or without such a table.
-    """
+    """An estimate of the table before perturbation."""
 
     perturbation: Perturbation
+    """The attributes, and how they were perturbed."""
     model: Model
     made_of: dict[str, float] = field(default_factory=dict, kw_only=True)
+    """``model``, ``made_of``: which model, and for ``auto`` what its answer is a mean of."""
     intervals: CellIntervals | None = field(default=None, kw_only=True)
     own_intervals: dict[str, CellIntervals] = field(default_factory=dict, kw_only=True)
+    """``intervals``, ``own_intervals``: between which numbers the cells of the table lie, and those of each attribute's
+    own, by name; none without a bootstrap, or without such a table.
+    """
 
     @property
     @abstractmethod
@@ -169,27 +158,19 @@ class WideReconstruction(Reconstruction):
 
     All tables agree about every attribute. Records have the attributes' own tables and those of the linked pairs;
     what they have of other pairs follows from the links.
-
-    Attributes
-    ----------
-    rows
-        How many records there are.
-    own, pairs
-        The distribution of each attribute, and of each pair, the earlier attribute first.
-    links
-        The pairs that make the tree.
-    as_seen
-        The perturbed records as codes, where the model is to take them as they are.
-    pair_intervals
-        Between which numbers the cells of the pairs' tables lie.
     """
 
     rows: int
+    """How many records there are."""
     own: list[Real]
     pairs: dict[Pair, Real]
+    """``own``, ``pairs``: the distribution of each attribute, and of each pair, the earlier attribute first."""
     links: list[Pair]
+    """The pairs that make the tree."""
     as_seen: list[Whole] | None = None
+    """The perturbed records as codes, where the model is to take them as they are."""
     pair_intervals: dict[Pair, CellIntervals] = field(default_factory=dict)
+    """Between which numbers the cells of the pairs' tables lie."""
 
     @property
     def table(self) -> Real:
