@@ -106,31 +106,22 @@ the last level is all that is farther.
 
 @dataclass(frozen=True)
 class PeriodSides:
-    """The two sides of a comparison.
-
-    Attributes
-    ----------
-    customers, pseudonyms, periods
-        Whom and what the numbers stand for. A pseudonym has one entry for each period it is seen in.
-    period
-        The period of each pseudonym's entry, rising.
-    row
-        The place of each row of ``public`` in the release.
-    known, public, beside
-        The rows, and what is usual beside each known row.
-    columns
-        The columns that rows are compared by, the item aside.
-    """
+    """The two sides of a comparison."""
 
     customers: pl.Series
     pseudonyms: pl.Series
     periods: tuple[str, ...]
+    """``customers``, ``pseudonyms``, ``periods``: what numbers stand for. A pseudonym has an entry per period."""
     period: Whole
+    """The period of each pseudonym's entry, rising."""
     row: Whole
+    """The place of each row of ``public`` in the release."""
     known: KnownLayout
     public: PublicLayout
     beside: Backgrounds
+    """``known``, ``public``, ``beside``: the rows, and what is usual beside each known row."""
     columns: tuple[Column, ...]
+    """The columns that rows are compared by, the item aside."""
 
     @property
     def by_time(self) -> bool:

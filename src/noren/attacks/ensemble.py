@@ -221,28 +221,19 @@ _NONE = -2
 
 @dataclass(frozen=True)
 class Ballot:
-    """The answers of all members, by customer and period.
-
-    Attributes
-    ----------
-    pseudonyms
-        The pseudonyms of each period.
-    pairs_by_member
-        By member, surest first: ``pseudonym``, ``customer``, ``score`` and ``period``. Who said nothing is left out.
-    cells, names
-        The customers and periods that anybody answered for, and the pseudonyms that the numbers stand for.
-    answers
-        One line per cell, one number per member.
-    choices
-        How many pseudonyms each cell has to choose from.
-    """
+    """The answers of all members, by customer and period."""
 
     pseudonyms: pl.DataFrame
+    """The pseudonyms of each period."""
     pairs_by_member: Mapping[str, pl.DataFrame]
+    """By member, surest first: ``pseudonym``, ``customer``, ``score`` and ``period``. Who said nothing is left out."""
     cells: pl.DataFrame
     names: pl.Series
+    """``cells``, ``names``: the customers and periods that anybody answered for, and the pseudonyms by number."""
     answers: Whole
+    """One line per cell, one number per member."""
     choices: Whole
+    """How many pseudonyms each cell has to choose from."""
 
     @classmethod
     def of(cls, guesses: Mapping[str, Guess], rows: pl.DataFrame) -> Ballot:

@@ -267,22 +267,15 @@ class _Side:
 
 @dataclass(frozen=True)
 class RowSides:
-    """All columns that are known.
-
-    Attributes
-    ----------
-    codes
-        ``codes[column, person]``, fewest values first.
-    cell_of
-        ``cell_of[row, column]``: which of ``cells`` a public row shows.
-    noise
-        How likely a value is to be shown as a cell; a guess that serves where nobody fits, unless the release says it.
-    """
+    """All columns that are known."""
 
     codes: Whole
+    """``codes[column, person]``, fewest values first."""
     cell_of: Whole
+    """``cell_of[row, column]``: which of ``cells`` a public row shows."""
     cells: Cells
     noise: Noise
+    """How likely a value is to be shown as a cell; a guess for where nobody fits, unless the release says it."""
 
 
 def _noisy_columns(original: Table, public: Table, columns: Sequence[str], plan: Perturbation) -> list[_Side]:

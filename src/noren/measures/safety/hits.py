@@ -13,21 +13,14 @@ from noren.protocols import Guess
 
 @dataclass(frozen=True)
 class Hits:
-    """The number of named and of correctly named people.
-
-    Attributes
-    ----------
-    named
-        How many pseudonyms it names somebody for (per period, where pseudonyms change with time).
-    right
-        How many of those it names rightly.
-    customers
-        How many different customers are named rightly at least once.
-    """
+    """The number of named and of correctly named people."""
 
     named: int
+    """How many pseudonyms it names somebody for (per period, where pseudonyms change with time)."""
     right: int
+    """How many of those it names rightly."""
     customers: int
+    """How many different customers are named rightly at least once."""
 
 
 def hits(guess: Guess, secret: Secret) -> Hits:

@@ -59,39 +59,28 @@ def two_months() -> Evidence:
 
 @dataclass(frozen=True)
 class Matched:
-    """Every guess against the truth.
-
-    Attributes
-    ----------
-    customers
-        The customers, the rows of every table: the master's, else the original's.
-    periods
-        The periods, the columns of every table, in order of time.
-    live
-        Where the truth has a pseudonym. A customer without a released row in a period has none there (``DEL``).
-    match
-        Of each guess, where it agrees with the truth; no pseudonym agrees with none.
-    pseudonyms
-        How many pseudonyms each period has.
-    changing
-        Whether the release changes pseudonyms with time.
-    all_pseudonyms
-        How many pseudonyms there are.
-    truth, named, names
-        The pseudonym of each cell, by the truth and by each guess, as a place in ``names``; below 0 where there is none
-        or an unknown one.
-    """
+    """Every guess against the truth."""
 
     customers: pl.Series
+    """The customers, the rows of every table: the master's, else the original's."""
     periods: tuple[str, ...]
+    """The periods, the columns of every table, in order of time."""
     live: Flags
+    """Where the truth has a pseudonym. A customer without a released row in a period has none there (``DEL``)."""
     match: Mapping[str, Flags]
+    """Of each guess, where it agrees with the truth; no pseudonym agrees with none."""
     pseudonyms: Whole
+    """How many pseudonyms each period has."""
     changing: bool
+    """Whether the release changes pseudonyms with time."""
     all_pseudonyms: int
+    """How many pseudonyms there are."""
     truth: Whole
     named: Mapping[str, Whole]
     names: pl.Series
+    """``truth``, ``named``, ``names``: the pseudonym of each cell, by the truth and by each guess, as a place in
+    ``names``; below 0 where there is none or an unknown one.
+    """
 
     def hit_chances(self, classes: Whole) -> dict[str, Real]:
         """Return, of each guess, the chance that a cell agrees once pseudonyms are dealt anew inside their classes.
@@ -127,25 +116,17 @@ class Matched:
 
 @dataclass(frozen=True)
 class MatchedPeriods:
-    """Every guess against the truth, period by period: all that MM and EMM are made of.
-
-    Attributes
-    ----------
-    customers, periods
-        How many customers there are, and the periods in order of time.
-    live
-        How many cells of each period have a pseudonym.
-    gain
-        Of each guess, the cells of each period that it names rightly, less those that it names and that have none.
-    pseudonyms
-        How many pseudonyms each period has.
-    """
+    """Every guess against the truth, period by period: all that MM and EMM are made of."""
 
     customers: int
     periods: tuple[str, ...]
+    """``customers``, ``periods``: how many customers there are, and the periods in order of time."""
     live: Real
+    """How many cells of each period have a pseudonym."""
     gain: Mapping[str, Real]
+    """Of each guess, the cells of each period that it names rightly, less those that it names and that have none."""
     pseudonyms: Whole
+    """How many pseudonyms each period has."""
 
     def chance_curve(self) -> list[float]:
         """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""

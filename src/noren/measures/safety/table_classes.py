@@ -34,18 +34,12 @@ _BLOCK_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class TableClasses:
-    """The classes of a table.
-
-    Attributes
-    ----------
-    sizes
-        How many rows each class has.
-    class_of
-        The class of each row; null where the row says nothing in any quasi column, which is no class.
-    """
+    """The classes of a table."""
 
     sizes: pl.Series
+    """How many rows each class has."""
     class_of: pl.Series
+    """The class of each row; null where the row says nothing in any quasi column, which is no class."""
 
     @property
     def unlinked_rows(self) -> int:

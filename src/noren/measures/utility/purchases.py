@@ -36,32 +36,23 @@ class Purchases:
     """The rows of a history that say who bought what, when, for how much and how many, as far as anybody asks.
 
     A column that the history lacks says the same of all rows: one item, day 0, a price of 1, one piece.
-
-    Attributes
-    ----------
-    rows
-        How many rows there are, those that leave something out (and are in no array below) included.
-    customer, customers
-        Each row's customer, coded 0, 1, …, and how many there are.
-    item, items
-        Each row's item, coded in the order of ``items``.
-    day
-        The date in days from 2010/1/1, with the time of day as a part where it is known.
-    price, quantity
-        The price in steps of its grid (pence), so that sums are exact; the number of pieces.
-    there
-        Which columns the history has.
     """
 
     rows: int
+    """How many rows there are, those that leave something out (and are in no array below) included."""
     customer: Whole
     customers: int
+    """``customer``, ``customers``: each row's customer, coded 0, 1, …, and how many there are."""
     item: Whole
     items: pl.Series
+    """``item``, ``items``: each row's item, coded in the order of ``items``."""
     day: Real
+    """The date in days from 2010/1/1, with the time of day as a part where it is known."""
     price: Real
     quantity: Real
+    """``price``, ``quantity``: the price in steps of its grid (pence), so that sums are exact; the number of pieces."""
     there: frozenset[Role]
+    """Which columns the history has."""
 
     @property
     def basket(self) -> Whole:
