@@ -42,36 +42,26 @@ SURE = 0.999
 
 
 class Certificate(BaseModel):
-    """The most that any attacker who holds all periods can be expected to find.
-
-    Attributes
-    ----------
-    k
-        The smallest class of all periods: no pseudonym is re-identified with a probability above 1/k.
-    claimed
-        The smallest k that the methods claim.
-    periods, classes, live
-        How many periods there are, how many classes in all of them, and how many pseudonyms.
-    rate
-        The most that UM and MM can be in the mean over draws of the pseudonyms; ``emm`` is the highest rate of MM after
-        any release.
-    tail
-        What UM, MM and EMM stay at or below, with the probability ``sure``: each of them, for any one attacker.
-    once
-        The share of customers who are named rightly in one of their periods at least, at most, in the mean. Every
-        period is another draw, so it grows with their number.
-    """
+    """The most that any attacker who holds all periods can be expected to find."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     k: int
+    """The smallest class of all periods: no pseudonym is re-identified with a probability above 1/k."""
     claimed: float
+    """The smallest k that the methods claim."""
     periods: int
     classes: int
     live: int
+    """``periods``, ``classes``, ``live``: how many periods, classes in all of them, and pseudonyms there are."""
     rate: Mapping[str, float]
+    """The most that UM and MM can be in the mean over draws; ``emm`` is the highest rate of MM after any release."""
     tail: Mapping[str, float]
+    """What UM, MM and EMM stay at or below, with the probability ``sure``: each of them, for any one attacker."""
     once: float
+    """The share of customers who are named rightly in one of their periods at least, at most, in the mean. Every period
+    is another draw, so it grows with their number.
+    """
     sure: float = SURE
 
     def beyond(self, budget: Mapping[str, float]) -> dict[str, float]:

@@ -34,46 +34,32 @@ from noren.version import __version__
 
 @dataclass(frozen=True)
 class Proposal:
-    """A release that is ready, and what it would add to the risk; nothing is written yet.
-
-    Attributes
-    ----------
-    period, rows, release
-        The period, its original rows and their release.
-    before, after
-        What attacks find of everything released so far, without and with this release, in the mean over draws of the
-        pseudonyms; no ``before`` at the first one. Of this release alone, without a ``before``, where the ledger
-        attacks nothing that is out.
-    certificate, uncertified
-        The certified risk of everything released with it; or why nothing is certified.
-    certified_before
-        The certificate of everything released so far, where there is one.
-    least
-        The least that could be certified whatever is done with this period; nothing without a certificate.
-    verdict
-        How safe everything released would be with it, by the rule of the ledger.
-    budget, broken
-        The limits, and the measures that would be above theirs, with their values: by the certificate, or by the
-        attacks' means where there is none.
-    exposed
-        The customers whom some attack finds, most exposed first; for the steward alone.
-    failed
-        Attacks that failed, with the reason: the risk is at least ``after``, but not known.
-    """
+    """A release that is ready, and what it would add to the risk; nothing is written yet."""
 
     period: str
     rows: History = field(repr=False)
     release: Release = field(repr=False)
+    """``period``, ``rows``, ``release``: the period, its original rows and their release."""
     before: Risk | None
     after: Risk
+    """``before``, ``after``: what attacks find of everything released so far, without and with this release, in the
+    mean over draws of the pseudonyms; no ``before`` at the first one. Of this release alone, without a ``before``,
+    where the ledger attacks nothing that is out.
+    """
     verdict: Verdict = field(repr=False)
+    """How safe everything released would be with it, by the rule of the ledger."""
     budget: Mapping[str, float]
     exposed: pl.DataFrame = field(repr=False)
+    """The customers whom some attack finds, most exposed first; for the steward alone."""
     failed: Mapping[str, str] = field(default_factory=dict)
+    """Attacks that failed, with the reason: the risk is at least ``after``, but not known."""
     certificate: Certificate | None = None
     uncertified: str = ""
+    """``certificate``, ``uncertified``: the certified risk of everything released with it; or why there is none."""
     certified_before: Certificate | None = None
+    """The certificate of everything released so far, where there is one."""
     least: Mapping[str, float] = field(default_factory=dict)
+    """The least that could be certified whatever is done with this period; nothing without a certificate."""
 
     @property
     def broken(self) -> dict[str, float]:

@@ -40,34 +40,24 @@ ChainLike = str | Path | Method | Sequence[str | Method | Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class LedgerSettings:
-    """The settings of a ledger.
-
-    Attributes
-    ----------
-    schema
-        What the columns mean.
-    chain
-        How a period is protected.
-    period
-        How long a period is: ``month``, ``week`` or ``quarter``.
-    attacks
-        The names of the attacks that everything released is tried by.
-    budget
-        The most that UM, MM and EMM may come to; what is not named has no limit.
-    rule
-        What a recipient may be able to do with everything released; verdicts are given by it.
-    attack_released
-        Whether what was released is attacked again, together with each later period. Where it is not, a period is
-        attacked before its release and never after, and what attacks find in all periods together is not known.
-    """
+    """The settings of a ledger."""
 
     schema: Schema
+    """What the columns mean."""
     chain: Chain
+    """How a period is protected."""
     period: Calendar = "month"
+    """How long a period is: ``month``, ``week`` or ``quarter``."""
     attacks: tuple[str, ...] = ()
+    """The names of the attacks that everything released is tried by."""
     budget: Mapping[str, float] = field(default_factory=dict)
+    """The most that UM, MM and EMM may come to; what is not named has no limit."""
     rule: Rule = DEFAULT
+    """What a recipient may be able to do with everything released; verdicts are given by it."""
     attack_released: bool = True
+    """Whether what was released is attacked again, together with each later period. Where it is not, a period is
+    attacked before its release and never after, and what attacks find in all periods together is not known.
+    """
 
     @classmethod
     def of(

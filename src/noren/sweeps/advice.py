@@ -63,22 +63,15 @@ class Candidate(Protocol):
 
 @dataclass(frozen=True)
 class Advice:
-    """The recommendation among settings whose utility is measured alike, in sentences.
-
-    Attributes
-    ----------
-    reasons
-        The verdict, and the utility.
-    more_useful, safer
-        What the next more useful and the next safer setting would give and cost; empty where there is none.
-    sureness
-        How sure the numbers are: over how many seeds, with which interval.
-    """
+    """The recommendation among settings whose utility is measured alike, in sentences."""
 
     reasons: Sequence[str]
+    """The verdict, and the utility."""
     more_useful: str
     safer: str
+    """``more_useful``, ``safer``: what the next more useful and the next safer setting give and cost, if any."""
     sureness: str
+    """How sure the numbers are: over how many seeds, with which interval."""
 
     @property
     def sentences(self) -> list[str]:

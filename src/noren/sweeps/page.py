@@ -249,34 +249,24 @@ _SPOT = 0.005
 
 @dataclass(frozen=True)
 class SettingsMap:
-    """A map of settings.
-
-    Attributes
-    ----------
-    drawn
-        The settings that are drawn, the most important labels first; positions in the list of settings.
-    labels
-        The label of each: its verdict's mark, its method, and what distinguishes it from others of its method.
-    brief
-        The same without the method, for a narrow map, where the shape shows it.
-    shapes
-        The shape of each method that is drawn, as a path between -1 and 1.
-    words
-        The verdicts that occur, each with its mark.
-    far
-        A sentence about settings that are not drawn; empty where all are.
-    """
+    """A map of settings."""
 
     places: Sequence[RiskUtilityPoint]
     drawn: Sequence[int]
+    """The settings that are drawn, the most important labels first; positions in the list of settings."""
     labels: Sequence[str]
+    """The label of each: its verdict's mark, its method, and what distinguishes it from others of its method."""
     brief: Sequence[str]
+    """The same without the method, for a narrow map, where the shape shows it."""
     methods: Sequence[str]
     taken: Sequence[int]
     allowed: float
     shapes: Mapping[str, str]
+    """The shape of each method that is drawn, as a path between -1 and 1."""
     words: Sequence[str]
+    """The verdicts that occur, each with its mark."""
     far: str
+    """A sentence about settings that are not drawn; empty where all are."""
 
     def chart(self, size: tuple[int, int], *, narrow: bool = False, addresses: Sequence[str] = ()) -> Spec:
         """Return the map as a chart; on a narrow one labels are brief."""

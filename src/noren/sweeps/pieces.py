@@ -58,33 +58,23 @@ def piece_folder(folder: Path, kind: PieceKind, key: str) -> Path:
 
 
 class PieceOrder(BaseModel):
-    """The input of a piece, the same in any process: it is passed as text, and is part of the piece's address.
-
-    Attributes
-    ----------
-    data
-        The digest of the original.
-    place, parameters
-        The import path of the component's class, and its parameters as JSON.
-    key
-        The key of the release or guess that the piece makes.
-    seed
-        The seed of the method.
-    release
-        The key of the release that is attacked or measured.
-    other_guesses
-        The guesses that an attack or a measure uses, with their keys; their results follow in this order.
-    """
+    """The input of a piece, the same in any process: it is passed as text, and is part of the piece's address."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: str
+    """The digest of the original."""
     place: str
     parameters: str
+    """``place``, ``parameters``: the import path of the component's class, and its parameters as JSON."""
     key: str
+    """The key of the release or guess that the piece makes."""
     seed: int = 0
+    """The seed of the method."""
     release: str = ""
+    """The key of the release that is attacked or measured."""
     other_guesses: tuple[tuple[str, str], ...] = ()
+    """The guesses that an attack or a measure uses, with their keys; their results follow in this order."""
 
     @property
     def component(self) -> Any:

@@ -84,23 +84,16 @@ class Setting:
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """What to run, and the rule that verdicts are given by.
-
-    Attributes
-    ----------
-    settings, attacks, measures
-        The methods, attacks and measures, each with its parameters.
-    seeds
-        The seeds of the methods; every setting runs once with each. They are secret: attackers never learn them.
-    rule
-        What the recipient may be able to do. No piece of work depends on it.
-    """
+    """What to run, and the rule that verdicts are given by."""
 
     settings: tuple[Setting, ...]
     attacks: tuple[Attack, ...]
     measures: tuple[Measure, ...]
+    """``settings``, ``attacks``, ``measures``: the methods, attacks and measures, each with its parameters."""
     seeds: tuple[int, ...]
+    """The seeds of the methods; every setting runs once with each. They are secret: attackers never learn them."""
     rule: Rule = DEFAULT
+    """What the recipient may be able to do. No piece of work depends on it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(_named(self.settings)))
