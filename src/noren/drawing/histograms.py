@@ -52,24 +52,16 @@ Unit = Literal["value", "number", "hour", "day", "month", "year"]
 
 @dataclass(frozen=True)
 class Axis:
-    """The bars of one column.
-
-    Attributes
-    ----------
-    labels
-        The meaning of each bar. A nominal column has one for each value, the most frequent first; ``displayed`` of them
-        are drawn.
-    cuts
-        Where one bar ends and the next begins, one fewer than there are bars; none for a nominal column.
-    unit, width
-        What a bar is, and how many of them or how much it spans.
-    """
+    """The bars of one column."""
 
     column: Column
     labels: tuple[str, ...]
+    """What each bar means. Nominal: one for each value, most frequent first; ``displayed`` of them are drawn."""
     cuts: Real
+    """Where one bar ends and the next begins, one fewer than there are bars; none for a nominal column."""
     unit: Unit = "value"
     width: float = 1.0
+    """``unit``, ``width``: what a bar is, and how many of them or how much it spans."""
 
     @property
     def title(self) -> str:

@@ -49,27 +49,19 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 
 @dataclass(frozen=True)
 class Curves:
-    """A measure after each release, by attack; None where an attack was not tried.
-
-    Attributes
-    ----------
-    measure
-        Which measure the numbers are: ``um``, ``mm`` or ``emm``. Only its own budget is compared.
-    proposed
-        Whether the last period is not released yet.
-    verdict
-        The verdict on everything released, with the proposal; None where it was not judged.
-    certified
-        The certified risk after each release; None where nothing is certified.
-    """
+    """A measure after each release, by attack; None where an attack was not tried."""
 
     periods: Sequence[str]
     rates: Mapping[str, Sequence[float | None]]
     budget: Mapping[str, float] = field(default_factory=dict)
     proposed: bool = False
+    """Whether the last period is not released yet."""
     measure: str = "mm"
+    """Which measure the numbers are: ``um``, ``mm`` or ``emm``. Only its own budget is compared."""
     verdict: Verdict | None = None
+    """The verdict on everything released, with the proposal; None where it was not judged."""
     certified: Sequence[float | None] = ()
+    """The certified risk after each release; None where nothing is certified."""
 
     @classmethod
     def of(cls, ledger: Ledger, proposal: Proposal | None = None) -> Curves:

@@ -24,25 +24,17 @@ AGAINST = "cell-error"
 
 @dataclass(frozen=True)
 class Correlations:
-    """The correlation of utility measures with U over a set of releases.
-
-    Attributes
-    ----------
-    releases
-        The releases' labels.
-    error
-        U of each release.
-    values
-        The values of each measure, and of each of its parts as ``measure.part``, release by release.
-    limit
-        A correlation beyond it, in either direction, is significant at level ``alpha``.
-    """
+    """The correlation of utility measures with U over a set of releases."""
 
     releases: tuple[str, ...]
+    """The releases' labels."""
     error: tuple[float, ...]
+    """U of each release."""
     values: Mapping[str, tuple[float, ...]]
+    """The values of each measure, and of each of its parts as ``measure.part``, release by release."""
     alpha: float
     limit: float
+    """A correlation beyond it, in either direction, is significant at level ``alpha``."""
 
     def correlation(self, name: str) -> float | None:
         """Return a measure's correlation with U; None where the measure is the same for every release."""

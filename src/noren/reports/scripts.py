@@ -30,27 +30,19 @@ _FILES: Final = ("categories", "hierarchies")
 
 @dataclass(frozen=True)
 class ScriptOrder:
-    """The run to reproduce.
-
-    Attributes
-    ----------
-    statement
-        The statement of the release: the method and its parameters, or the steps of a chain.
-    schema
-        The schema of the original.
-    attacks, measures
-        Those that ran, by name.
-    original, out, report
-        The original's file, the folder of the release, and the page to write about it, if any.
-    """
+    """The run to reproduce."""
 
     statement: Statement
+    """The statement of the release: the method and its parameters, or the steps of a chain."""
     schema: Schema
+    """The schema of the original."""
     attacks: Sequence[str] = ()
     measures: Sequence[str] = ()
+    """``attacks``, ``measures``: those that ran, by name."""
     original: str = "ORIGINAL"
     out: str = "release/"
     report: str | None = None
+    """``original``, ``out``, ``report``: the original's file, the release's folder, and the page about it, if any."""
 
     @classmethod
     def of(cls, records: Records, outcome: Outcome, **paths: Any) -> ScriptOrder:

@@ -49,43 +49,30 @@ class UnitResults(dict[WorkUnit, Any]):
 
 @dataclass(frozen=True)
 class Datum:
-    """A number of the paper and ours.
-
-    Attributes
-    ----------
-    row, column
-        Its place in the table; cells of one row are shown on one line. ``column`` may be empty.
-    paper, ours
-        The two values: numbers, or words. ``paper=None``: the paper has no such number; ``ours=None``: it was not run.
-    spread, seeds
-        Of a random value the standard deviation over so many seeds; ``ours`` is the mean.
-    exact
-        Whether the paper's number has one right answer, so that a difference is an error.
-    tolerance
-        How far ours may be away, by rounding or by chance; nothing is claimed where it is ``None``.
-    aim
-        ``equal``: ours should be the paper's. ``at-least``, ``at-most``: ours should not be worse.
-    erratum
-        The key of the erratum that explains a difference.
-    unexplained
-        Whether the cause of the difference is unknown.
-    digits
-        Decimals to show.
-    """
+    """A number of the paper and ours."""
 
     row: str
     column: str = ""
+    """``row``, ``column``: its place in the table; cells of one row are shown on one line. ``column`` may be empty."""
     paper: Value = None
     ours: Value = None
+    """``paper``, ``ours``: numbers, or words; None where the paper has no such number, or it was not run."""
     spread: float | None = None
     seeds: int | None = None
+    """``spread``, ``seeds``: of a random value the standard deviation over so many seeds; ``ours`` is the mean."""
     exact: bool = False
+    """Whether the paper's number has one right answer, so that a difference is an error."""
     tolerance: float | None = None
+    """How far ours may be away, by rounding or by chance; nothing is claimed where it is ``None``."""
     aim: Literal["equal", "at-least", "at-most"] = "equal"
+    """``equal``: ours should be the paper's. ``at-least``, ``at-most``: ours should not be worse."""
     note: str = ""
     erratum: str = ""
+    """The key of the erratum that explains a difference."""
     unexplained: bool = False
+    """Whether the cause of the difference is unknown."""
     digits: int = 3
+    """Decimals to show."""
 
     @classmethod
     def over(cls, row: str, column: str, values: Sequence[float], **fields: Any) -> Datum:
@@ -190,28 +177,19 @@ def unit_of(work: Callable[..., Any], *data: str) -> Callable[..., WorkUnit]:
 
 @dataclass(frozen=True)
 class PaperSection:
-    """A table, a figure or another piece of a document.
-
-    Attributes
-    ----------
-    kind, name
-        ``table``, ``figure`` or ``check``, and its number or word.
-    title
-        What it shows, marked with ``N_``.
-    detail
-        What tells it from other sections with the same title, in symbols that need no translation: ``S7``.
-    work
-        The units of work that it needs, or a function that returns those for an extent.
-    compare
-        The cells, from the results of that work.
-    """
+    """A table, a figure or another piece of a document."""
 
     kind: Literal["table", "figure", "check"]
     name: str
+    """``kind``, ``name``: ``table``, ``figure`` or ``check``, and its number or word."""
     title: str
+    """What it shows, marked with ``N_``."""
     work: tuple[WorkUnit, ...] | Callable[[Extent], Sequence[WorkUnit]]
+    """The units of work that it needs, or a function that returns those for an extent."""
     compare: Callable[[UnitResults], Comparison]
+    """The cells, from the results of that work."""
     detail: str = ""
+    """What tells it from other sections with the same title, in symbols that need no translation: ``S7``."""
 
     @property
     def key(self) -> str:

@@ -190,24 +190,17 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ClassMembers:
-    """Pseudonyms class by class, the smallest and surest classes first, with the customers of each class.
-
-    Attributes
-    ----------
-    pseudonym, customer
-        Row by row; within a class, nothing tells which customer has which pseudonym.
-    number, place
-        Which class a row is of, counted among the classes of its size; and which member of it.
-    start
-        The first row of its class.
-    """
+    """Pseudonyms class by class, the smallest and surest classes first, with the customers of each class."""
 
     pseudonym: pl.Series
     customer: pl.Series
+    """``pseudonym``, ``customer``: row by row; within a class, nothing tells which customer has which pseudonym."""
     size: Whole
     number: Whole
     place: Whole
+    """``number``, ``place``: which class a row is of, counted among the classes of its size; and which member of it."""
     start: Whole
+    """The first row of its class."""
 
 
 def class_members(original: History, public: History) -> ClassMembers:
