@@ -145,18 +145,13 @@ def _write(archive: zipfile.ZipFile, name: str, blocks: Iterable[bytes], *, pack
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that was opened: its log, and how to get at its files.
-
-    Attributes
-    ----------
-    entries
-        The log as it stands in the archive; whether it holds is for :func:`noren.work.hash_chain.verify` to say.
-    """
+    """An archive that was opened: its log, and how to get at its files."""
 
     path: Path
     kind: Kind
     contest: str
     entries: tuple[LogEntry, ...]
+    """The log as it stands in the archive; whether it holds is for :func:`noren.work.hash_chain.verify` to say."""
     public_key: str
     manifest: Mapping[str, Any]
     _zip: zipfile.ZipFile

@@ -39,23 +39,16 @@ _LONGEST = 200
 
 @dataclass(frozen=True)
 class ReplayMismatch:
-    """An entry that differs from the replay.
-
-    Attributes
-    ----------
-    position, kind
-        Position and kind of the entry.
-    value
-        Which of its values: ``values.cell-error``.
-    ours, theirs
-        The value in the replay and in the log.
-    """
+    """An entry that differs from the replay."""
 
     position: int
     kind: str
+    """``position``, ``kind``: those of the entry."""
     value: str
+    """Which of its values: ``values.cell-error``."""
     ours: str
     theirs: str
+    """``ours``, ``theirs``: the value in the replay and in the log."""
     why: str
 
     @property
@@ -72,25 +65,18 @@ class ReplayMismatch:
 
 @dataclass(frozen=True)
 class Replayed:
-    """The result of a replay.
-
-    Attributes
-    ----------
-    scores
-        How many files were judged again.
-    targets, results, receipts
-        How many targets were made again, results computed again, and receipts verified.
-    skipped
-        How many scores of another scorer than the one installed a later one replaced; they are not made again.
-    """
+    """The result of a replay."""
 
     contest: str
     entries: int
     scores: int
+    """How many files were judged again."""
     targets: int
     results: int
     receipts: int
+    """``targets``, ``results``, ``receipts``: how many were made again, computed again, and verified."""
     skipped: int
+    """How many scores of another scorer than the one installed a later one replaced; they are not made again."""
     first_misfit: ReplayMismatch | None
 
     @property

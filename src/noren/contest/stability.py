@@ -47,24 +47,18 @@ _OUTSIDE = 0.025
 
 @dataclass(frozen=True)
 class ByCustomer:
-    """The result of one guess for each customer.
-
-    Attributes
-    ----------
-    named, right
-        How many pseudonyms of each customer are named, and how many correctly.
-    match, live
-        Where guess and truth agree, and where there is a pseudonym, for each customer (row) and period (column); None
-        if no measure of the rules needs it.
-    refused
-        Whether user matching rejects the guess, because it omits customers.
-    """
+    """The result of one guess for each customer."""
 
     named: NDArray[np.int64]
     right: NDArray[np.int64]
+    """``named``, ``right``: how many pseudonyms of each customer are named, and how many correctly."""
     match: NDArray[np.bool_] | None = None
     live: NDArray[np.bool_] | None = None
+    """``match``, ``live``: where guess and truth agree, and where there is a pseudonym, for each customer (row) and
+    period (column); None if no measure of the rules needs it.
+    """
     refused: bool = False
+    """Whether user matching rejects the guess, because it omits customers."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as in the log.
@@ -144,44 +138,32 @@ def _counts(text: str, width: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class TeamStability:
-    """Stability of the rank of one team.
-
-    Attributes
-    ----------
-    same_rank, low, high
-        The share of draws in which it has this very rank, and the 95 per cent interval of that share.
-    best, worst
-        The ranks between which it is in 95 per cent of the draws; None where it has no rank in so many of them.
-    mean, mean_low, mean_high
-        Its mean rank with the 95 per cent interval of the mean; None where it has no rank in some draw.
-    """
+    """Stability of the rank of one team."""
 
     team: str
     rank: int
     same_rank: float
     low: float
     high: float
+    """``same_rank``, ``low``, ``high``: the share of draws in which it has this very rank; its 95 % interval."""
     best: int | None
     worst: int | None
+    """``best``, ``worst``: the ranks that hold it in 95 % of the draws; None where it has no rank in so many."""
     mean: float | None
     mean_low: float | None
     mean_high: float | None
+    """``mean``, ``mean_low``, ``mean_high``: its mean rank, with a 95 % interval; None if a draw gives no rank."""
 
 
 @dataclass(frozen=True)
 class Stability:
-    """Stability of the ranks of a round.
-
-    Attributes
-    ----------
-    fixed
-        Measures of attacks whose values could not be counted again, and stayed as they are.
-    """
+    """Stability of the ranks of a round."""
 
     draws: int
     people: int
     teams: tuple[TeamStability, ...]
     fixed: tuple[str, ...] = ()
+    """Measures of attacks whose values could not be counted again, and stayed as they are."""
 
     @property
     def sentence(self) -> str:

@@ -29,29 +29,20 @@ _MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """A column on its hierarchy.
-
-    Attributes
-    ----------
-    codes
-        The code of each row's value.
-    ladder
-        What codes become, level by level.
-    labels
-        For each level the label of each code; null where it says nothing.
-    leaves, domain
-        For each level how many values of the hierarchy each code covers; how many values it has in all.
-    counts
-        Where rows are combinations that stand for several rows each: for how many. Left out, each is one row.
-    """
+    """A column on its hierarchy."""
 
     column: Column
     codes: NDArray[np.unsignedinteger]
+    """The code of each row's value."""
     ladder: LevelTable
+    """What codes become, level by level."""
     labels: tuple[pl.Series, ...]
+    """For each level the label of each code; null where it says nothing."""
     leaves: tuple[Whole, ...]
     domain: int
+    """``leaves``, ``domain``: how many of the hierarchy's values each code covers, by level; how many it has."""
     counts: Whole | None = None
+    """Where rows are combinations that stand for several rows each: for how many. Left out, each is one row."""
 
     @property
     def rows(self) -> int:

@@ -239,33 +239,23 @@ _LOOK_AT_STAGES = 0.5
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of Spark.
-
-    Attributes
-    ----------
-    number
-        What Spark calls it.
-    step
-        What the work was doing when the stage began, in each language.
-    done, tasks
-        How many of its tasks are done, of how many.
-    rows, bytes
-        What it writes for other stages to read.
-    began, ended
-        When, in seconds since 1970; of one that runs, until now.
-    over
-        Whether it came to its end.
-    """
+    """One stage of Spark."""
 
     number: int
+    """What Spark calls it."""
     step: Mapping[str, str]
+    """What the work was doing when the stage began, in each language."""
     done: int
     tasks: int
+    """``done``, ``tasks``: how many of its tasks are done, of how many."""
     rows: int
     bytes: int
+    """``rows``, ``bytes``: what it writes for other stages to read."""
     began: float
     ended: float
+    """``began``, ``ended``: when, in seconds since 1970; of one that runs, until now."""
     over: bool
+    """Whether it came to its end."""
 
 
 @dataclass(frozen=True)

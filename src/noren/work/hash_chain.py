@@ -62,27 +62,19 @@ class EntryContent:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One line of a log.
-
-    Attributes
-    ----------
-    position
-        Its place, from 0.
-    time
-        When, in UTC with microseconds; never before the entry before it.
-    kind, actor, body
-        What happened, by whom, and the particulars as plain data.
-    previous, digest
-        The digest of the entry before it, and its own.
-    """
+    """One line of a log."""
 
     position: int
+    """Its place, from 0."""
     time: str
+    """When, in UTC with microseconds; never before the entry before it."""
     kind: str
     actor: str
     body: Mapping[str, Any]
+    """``kind``, ``actor``, ``body``: what happened, by whom, and the particulars as plain data."""
     previous: str
     digest: str
+    """``previous``, ``digest``: the digest of the entry before it, and its own."""
 
     def content(self) -> dict[str, Any]:
         """Return what the digest is of."""

@@ -37,27 +37,20 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """One piece of work, the same in any process: a function at the top of a module, and its arguments.
-
-    Attributes
-    ----------
-    work
-        Called with the arguments, then with the results of ``needs``; returns plain JSON.
-    data
-        Data sets of the catalog that it reads; where one is not on this machine, the unit is not run.
-    wide
-        Whether it uses all cores by itself; it is then run alone, in this process.
-    code
-        A digest of the code that the result depends on; left out, all that the module of ``work`` imports. A function
-        that runs any of many components says which one by it.
-    """
+    """One piece of work, the same in any process: a function at the top of a module, and its arguments."""
 
     work: Callable[..., Any]
+    """Called with the arguments, then with the results of ``needs``; returns plain JSON."""
     arguments: tuple[Scalar, ...] = ()
     data: tuple[str, ...] = ()
+    """Data sets of the catalog that it reads; where one is not on this machine, the unit is not run."""
     needs: tuple[WorkUnit, ...] = ()
     wide: bool = False
+    """Whether it uses all cores by itself; it is then run alone, in this process."""
     code: str = ""
+    """A digest of the code that the result depends on; left out, all that the module of ``work`` imports. A function
+    that runs any of many components says which one by it.
+    """
 
     @property
     def name(self) -> str:

@@ -25,21 +25,14 @@ _KEPT_FREE = 0.1
 
 @dataclass(frozen=True)
 class Accelerator:
-    """Torch, and one of its devices.
-
-    Attributes
-    ----------
-    torch
-        The library.
-    device
-        ``cuda``, or ``cpu`` for tensors of the processor.
-    memory
-        How many bytes work may take at a time; where left out, what the device has free.
-    """
+    """Torch, and one of its devices."""
 
     torch: Any
+    """The library."""
     device: str
+    """``cuda``, or ``cpu`` for tensors of the processor."""
     memory: int | None = None
+    """How many bytes work may take at a time; where left out, what the device has free."""
 
     @property
     def fused(self) -> bool:
