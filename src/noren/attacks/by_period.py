@@ -38,8 +38,7 @@ class AttackByPeriod(Attack):
     """
 
     period: Literal["month", "week", "quarter", "custom"] = Field(
-        default="month",
-        description=N_("length of a period; custom periods begin on the days in starts"),
+        default="month", description=N_("length of a period; custom periods begin on the days in starts")
     )
     starts: tuple[date, ...] = Field(default=(), title=N_("First day of each custom period, such as 2010-12-01"))
 

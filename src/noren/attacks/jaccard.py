@@ -66,10 +66,7 @@ class Jaccard(Attack):
     )
 
     candidates: int = Field(
-        default=1,
-        ge=1,
-        le=1_000,
-        description=N_("number of candidates per pseudonym, the best first"),
+        default=1, ge=1, le=1_000, description=N_("number of candidates per pseudonym, the best first")
     )
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

@@ -60,11 +60,7 @@ class Nearest(Attack):
         | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES}
     )
 
-    shortlist: int = Field(
-        default=32,
-        ge=1,
-        description=N_("number of candidates per pseudonym, the best first"),
-    )
+    shortlist: int = Field(default=32, ge=1, description=N_("number of candidates per pseudonym, the best first"))
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym; the seed decides between equals."""

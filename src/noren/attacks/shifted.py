@@ -135,8 +135,5 @@ def _weighed(held: pl.DataFrame, seen: pl.DataFrame, spread: Sequence[float]) ->
     ends = [np.append(side, len(days)) for side, days in ((first, held), (begin, seen))]
     rare = np.log((day.max() + 1) / np.diff(ends[0]))
     known = ends[0], day, lost + np.repeat(rare, np.diff(ends[0])), value, value
-    return (
-        known,
-        (ends[1], seen_day, likelier - np.log(_ODD), seen_value, 0.5 / noise),
-        np.add.reduceat(lost, first),
-    )
+    released = ends[1], seen_day, likelier - np.log(_ODD), seen_value, 0.5 / noise
+    return known, released, np.add.reduceat(lost, first)

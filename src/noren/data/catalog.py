@@ -282,11 +282,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     packed = folder / f"{name}.zip"
     if not packed.exists():  # it is where an earlier call was stopped between its download and its end
         download(
-            address,
-            packed,
-            remedy=_how_to_get(dataset, archive),
-            progress=part_of(progress, 0.0, 0.9),
-            timeout=timeout,
+            address, packed, remedy=_how_to_get(dataset, archive), progress=part_of(progress, 0.0, 0.9), timeout=timeout
         )
     progress(0.9, _("checking"))
     try:

@@ -169,11 +169,7 @@ def crosstab_panels(pair: Mapping[str, Any]) -> Spec:
     The difference is the release's table (the reconstructed one where there is one) less the original's: teal and ``+``
     where there are more rows now, indigo and ``−`` where there are fewer.
     """
-    names = {
-        "original": _("original"),
-        "released": _("released"),
-        "reconstructed": _("reconstructed"),
-    }
+    names = {"original": _("original"), "released": _("released"), "reconstructed": _("reconstructed")}
     tables = {kind: pair[kind] for kind in names if pair.get(kind) is not None}
     rest = [bool(pair[axis].get("others")) for axis in ("axis_a", "axis_b")]
     top = max((value for table in tables.values() for value in _named(table, *rest)), default=0.0) or 1.0

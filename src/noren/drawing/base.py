@@ -32,12 +32,7 @@ Spec = dict[str, Any]
 
 _LOOK: Final = table_of(__name__)
 COLOURS: Final[Mapping[str, str]] = _LOOK["colours"]
-_ON_PAPER: Final = {
-    **COLOURS,
-    "card": COLOURS["paper"],
-    "line-strong": COLOURS["muted"],
-    "ochre-text": COLOURS["ink"],
-}
+_ON_PAPER: Final = {**COLOURS, "card": COLOURS["paper"], "line-strong": COLOURS["muted"], "ochre-text": COLOURS["ink"]}
 _HOUSE: Final[Spec] = {"view": {"stroke": None}, **_LOOK["house"]}
 ENDINGS: Final = (".html", ".svg", ".png")
 MOST_MARKS: Final = 5_000
@@ -67,7 +62,7 @@ def live(spec: Mapping[str, Any]) -> Spec:
         raise ParameterError(
             _("a chart of {count:,} marks is too much for a page; aggregate it to {most:,} or fewer").format(
                 count=mark_count(spec), most=MOST_MARKS
-            ),
+            )
         )
     if "panels" in spec:
         return {"panels": [live(panel) for panel in spec["panels"]]}

@@ -182,11 +182,7 @@ def lines_of(places: Sequence[RiskUtilityPoint], best: Sequence[int]) -> list[li
 
 
 def _label_layers(
-    rows: Sequence[Spec],
-    spots: Sequence[Spot],
-    texts: Sequence[str],
-    labels: Sequence[Label | None],
-    channels: Spec,
+    rows: Sequence[Spec], spots: Sequence[Spot], texts: Sequence[str], labels: Sequence[Label | None], channels: Spec
 ) -> tuple[list[Spec], list[Spec]]:
     """Return thin lines to distant labels, and the labels, each at a fixed distance in pixels from its point."""
     leads: dict[float, list[Spec]] = {}

@@ -66,8 +66,7 @@ def consistent_pairs(
     known = keep(known.withColumnRenamed("v0", "item"))
     classes = keep(classes_of(public))
     public_rows = _public_rows(public, columns).join(
-        classes.select("history", "rows", f.col("pseudonym").alias("owner")),
-        f.col("pseudonym") == f.col("owner"),
+        classes.select("history", "rows", f.col("pseudonym").alias("owner")), f.col("pseudonym") == f.col("owner")
     )
     cells = [
         f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
@@ -245,9 +244,7 @@ def _matchable(block: pl.DataFrame) -> pl.DataFrame:
     """Keep the pairs that can be matched; the pairs of a block are one graph of as many parts."""
     edges = block.select("edges").with_row_index("pair").explode("edges").unnest("edges")
     coded = edges.select(
-        "pair",
-        left=pl.struct("pair", "public_row").rank("dense") - 1,
-        right=pl.struct("pair", "row").rank("dense") - 1,
+        "pair", left=pl.struct("pair", "public_row").rank("dense") - 1, right=pl.struct("pair", "row").rank("dense") - 1
     )
     left, right = (coded[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
     shape = (int(left.max(initial=-1)) + 1, int(right.max(initial=-1)) + 1)

@@ -37,14 +37,7 @@ from noren.execution.plans import has_plan, plan_of
 from noren.execution.plans.safety import audit as audit_classes
 from noren.execution.plans.safety import rows_in_classes
 from noren.execution.plans.utility import seen_on_cluster
-from noren.execution.release import (
-    ClusterEvidence,
-    ClusterGuess,
-    ClusterRelease,
-    digest_of,
-    load_public,
-    load_release,
-)
+from noren.execution.release import ClusterEvidence, ClusterGuess, ClusterRelease, digest_of, load_public, load_release
 from noren.execution.session import cluster_session
 from noren.execution.spark_functions import f
 from noren.i18n import _

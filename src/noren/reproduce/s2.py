@@ -155,12 +155,7 @@ def figure_2(_results: UnitResults) -> Comparison:
     chart = lines(
         _("The best number of clusters"),
         [float(at) for at in c[::8]],
-        {
-            "": [
-                (_("as printed"), points["printed"], "paper"),
-                (_("as derived"), points["derived"], "ours"),
-            ]
-        },
+        {"": [(_("as printed"), points["printed"], "paper"), (_("as derived"), points["derived"], "ours")]},
         across_title="c",
         up_title="(α E(Δm) + E(Reid)) / 2",
         height=240,

@@ -189,8 +189,7 @@ def estimated(
             folds = [ObservedRecords(np.unravel_index(cells, y.shape), y.shape, counts) for counts in dealt.T]
             fitted = margins(lambda some: np.stack([fold.table(some) for fold in folds]), channels, y.shape, report)
             table = tree_table(
-                [tables[-1] for tables in fitted.own],
-                {pair: fitted.pairs[pair][-1] for pair in fitted.links},
+                [tables[-1] for tables in fitted.own], {pair: fitted.pairs[pair][-1] for pair in fitted.links}
             )
             return table * float(y.sum()), {TREE: 1.0}
 
@@ -271,10 +270,8 @@ def _estimate(
         fitted = margins(seen.in_folds(FOLDS, generator), made.channels, sizes, report)
         clear = sorted((-share, pair) for pair, share in fitted.dependence.items() if share >= 0.01)
         made_of = {" × ".join(made.names[a] for a in pair): -share for share, pair in clear}
-        own, pairs = (
-            [tables[-1] for tables in fitted.own],
-            {pair: table[-1] for pair, table in fitted.pairs.items()},
-        )
+        own = [tables[-1] for tables in fitted.own]
+        pairs = {pair: table[-1] for pair, table in fitted.pairs.items()}
         return WideReconstruction(made, model, rows, own, pairs, fitted.links, made_of=made_of)
     every, people = list(combinations(range(len(sizes)), 2)), max(rows, 1)
     own = [seen.table((a,)) / people for a in range(len(sizes))]

@@ -25,13 +25,7 @@ _one_at_a_time: Final = threading.Lock()
 """Steps speak to Alembic's ``op``, of which a process has one."""
 
 
-def migrate(
-    engine: sa.Engine,
-    tables: sa.MetaData,
-    folder: Path,
-    *,
-    version_table: str,
-) -> None:
+def migrate(engine: sa.Engine, tables: sa.MetaData, folder: Path, *, version_table: str) -> None:
     """Do the steps that a database lacks.
 
     Parameters

@@ -114,8 +114,7 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     named = rows.filter(~misshapen | (cells > 1)).select("row", "customer")
     order = (
         named.with_columns(
-            known=pl.col("customer").is_in(customers.implode()),
-            first=pl.col("row").min().over("customer"),
+            known=pl.col("customer").is_in(customers.implode()), first=pl.col("row").min().over("customer")
         )
         .with_columns(number=pl.when("known").then("customer").cast(pl.Int64))
         .with_columns(behind=pl.col("number") < pl.col("number").forward_fill().cum_max().shift(1))

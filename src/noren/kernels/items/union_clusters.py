@@ -97,14 +97,7 @@ def missing_items(sets: ItemSets, cluster: Whole) -> tuple[Whole, Whole]:
 
 
 def union_clusters(
-    sets: ItemSets,
-    items: int,
-    count: int,
-    least: int,
-    *,
-    steps: int,
-    seed: int,
-    report: Report | None = None,
+    sets: ItemSets, items: int, count: int, least: int, *, steps: int, seed: int, report: Report | None = None
 ) -> UnionClusters:
     """Return ``count`` clusters of at least ``least`` sets each that need few additions to be equal inside.
 

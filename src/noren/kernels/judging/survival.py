@@ -249,11 +249,7 @@ def satisfies_h0(sizes: Sequence[int], p: Fraction = P) -> bool:
 
 
 def best_plan(
-    sizes: Sequence[int],
-    bound: Bound = "paper",
-    p: Fraction = P,
-    alpha: Fraction = ALPHA,
-    naming: Naming = "any",
+    sizes: Sequence[int], bound: Bound = "paper", p: Fraction = P, alpha: Fraction = ALPHA, naming: Naming = "any"
 ) -> AttackPlan:
     """Return the plan with the highest chance of being effective; of equal ones that which names the fewest.
 

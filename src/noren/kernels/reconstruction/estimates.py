@@ -342,12 +342,7 @@ def second_correlation(own: Real, channel: Channel, rounds: int = 60) -> float:
 
 
 def flow_path(
-    y: Real,
-    channels: Sequence[Channel],
-    start: Real,
-    own: Sequence[Real],
-    marks: Sequence[float],
-    strongest: float,
+    y: Real, channels: Sequence[Channel], start: Real, own: Sequence[Real], marks: Sequence[float], strongest: float
 ) -> Iterator[Real]:
     """Yield the estimates after ``marks`` steps' worth of flow from ``start``.
 

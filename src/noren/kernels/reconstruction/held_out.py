@@ -27,15 +27,7 @@ from itertools import combinations
 import numpy as np
 
 from noren.kernels.arrays import Place, Real, at_least, library_of, plain, where_it_is
-from noren.kernels.reconstruction.estimates import (
-    em_path,
-    fitted,
-    latent_path,
-    margin,
-    pairs,
-    product,
-    total,
-)
+from noren.kernels.reconstruction.estimates import em_path, fitted, latent_path, margin, pairs, product, total
 from noren.kernels.reconstruction.retention import Channel, mixed
 
 _STEPS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)

@@ -363,12 +363,7 @@ def _solve(
 
 
 def _dual_value(
-    table: PairTable,
-    value: Real,
-    worth: Real,
-    sets: list[NDArray[np.bool_]],
-    degree: int,
-    price: Real | None,
+    table: PairTable, value: Real, worth: Real, sets: list[NDArray[np.bool_]], degree: int, price: Real | None
 ) -> float:
     """Return the dual value, corrected so that it holds whatever the solver's rounding.
 

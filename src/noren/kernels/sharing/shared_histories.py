@@ -176,12 +176,7 @@ def share_histories(
 
 
 def least_cost(
-    rows: RowArrays,
-    k: int,
-    *,
-    suppress: bool,
-    spread: Spread = map,
-    report: Callable[[], None] = lambda: None,
+    rows: RowArrays, k: int, *, suppress: bool, spread: Spread = map, report: Callable[[], None] = lambda: None
 ) -> float:
     """Return a lower bound of what any truthful release of these customers costs that leaves a posterior of 1/k.
 

@@ -62,17 +62,11 @@ class FrequentItemsets(OnDraws):
             rank=1,
         ),
     )
-    part_names = SPREAD | {
-        "kept": N_("frequent itemsets kept"),
-        "frequent": N_("frequent itemsets"),
-    }
+    part_names = SPREAD | {"kept": N_("frequent itemsets kept"), "frequent": N_("frequent itemsets")}
     keeps = KeptShare(N_("frequent itemsets"), rank=1)
 
     support: float = Field(
-        default=0.0275,
-        gt=0,
-        le=1,
-        description=N_("share of baskets from which an itemset counts as frequent"),
+        default=0.0275, gt=0, le=1, description=N_("share of baskets from which an itemset counts as frequent")
     )
     largest: int = Field(default=3, ge=1, le=10, description=N_("maximum number of items in an itemset"))
 
@@ -85,7 +79,7 @@ class FrequentItemsets(OnDraws):
         count = sum(len(sets) for sets in frequent)
         if not count:
             raise ParameterError(
-                _("no itemset is in {least:,} baskets; use a lower --support, or another measure").format(least=least),
+                _("no itemset is in {least:,} baskets; use a lower --support, or another measure").format(least=least)
             )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:

@@ -67,11 +67,7 @@ class ItemSimilarity(OnDraws):
     compared_roles = (Role.ITEM, Role.QUANTITY)
     bounds = (0.0, 1.0)
     unit = N_("distance of the similarities, as a share of the original's sum")
-    part_names = SPREAD | {
-        "wholesale": N_("wholesale"),
-        "retail": N_("retail"),
-        "top": N_("top items"),
-    }
+    part_names = SPREAD | {"wholesale": N_("wholesale"), "retail": N_("retail"), "top": N_("top items")}
     keeps = KeptShare(N_("item similarities"), rank=2)
 
     top: int = Field(default=100, ge=2, le=100_000, description=N_("number of top items"))
@@ -89,7 +85,7 @@ class ItemSimilarity(OnDraws):
                 _(
                     "no two items of the original are similar, so no similarity can be lost; use another measure, "
                     "such as cell-error"
-                ),
+                )
             )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:

@@ -72,20 +72,11 @@ class L1Precision(Measure):
     unit = N_("records in the right cell")
     headlines = (
         Headline(N_("L1 precision"), summary, of="perturbed", rank=0),
-        Headline(
-            N_("L1 precision before reconstruction"),
-            summary,
-            part="perturbed",
-            of="perturbed",
-            rank=1,
-        ),
+        Headline(N_("L1 precision before reconstruction"), summary, part="perturbed", of="perturbed", rank=1),
     )
     needs = frozenset({"original", "public", "exact"})
     side = "utility"
-    part_names: ClassVar[Mapping[str, str]] = {
-        "perturbed": N_("With noise"),
-        "reconstructed": N_("Reconstructed"),
-    }
+    part_names: ClassVar[Mapping[str, str]] = {"perturbed": N_("With noise"), "reconstructed": N_("Reconstructed")}
     utility_axis = UtilityAxis(
         N_("records in the right cell"),
         N_("utility kept, records in the right cell"),

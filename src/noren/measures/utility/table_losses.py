@@ -150,10 +150,7 @@ class CellLoss(Measure):
     side = "utility"
     of_perturbed = False
 
-    hierarchies: Path | None = Field(
-        default=None,
-        description=N_("folder of hierarchies, as for the method hierarchy"),
-    )
+    hierarchies: Path | None = Field(default=None, description=N_("folder of hierarchies, as for the method hierarchy"))
 
     def compared(self, original: Schema, public: Schema) -> tuple[list[str], dict[str, Hierarchy]]:
         """Return the quasi columns that both tables have, and the hierarchies of those that have one."""
@@ -173,7 +170,7 @@ class CellLoss(Measure):
                 _(
                     "every quasi column has a single value in the original, so nothing can be lost; give the original "
                     "that was protected, or use another measure"
-                ),
+                )
             )
         return self._score(covered)
 
