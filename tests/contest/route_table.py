@@ -71,6 +71,7 @@ GET    {cup}/rounds/{round}/stability                -                403 403 40
 GET    {cup}/archive                                 -                403 403 403 403 403 403 403 403 403 409 403 409
 
 # organising
+POST   {cup}/password-resets                         -                403 403 403 403 403 403 403 403 403 404 403 404
 POST   {cup}/announcements                           -                403 403 403 403 403 403 403 403 403 422 403 422
 POST   {cup}/organisers                              -                403 403 403 403 403 403 403 403 403 404 403 404
 GET    {cup}/flags                                   -                403 403 403 403 403 403 403 403 403 200 403 200
@@ -117,6 +118,7 @@ POST   {cup}/organise/{act}                     act=pause        303 403 403 403
 POST   {cup}/organise/{act}                     act=resume       303 403 403 403 403 409
 POST   {cup}/organise/{act}                     act=phases       303 403 403 403 403 422
 POST   {cup}/organise/{act}                     act=announce     303 403 403 403 403 422
+POST   {cup}/organise/{act}                     act=reset_password 303 403 403 403 403 404
 POST   {cup}/organise/{act}                     act=add_organiser 303 403 403 403 403 404
 POST   {cup}/organise/{act}                     act=rescore      303 403 403 403 403 422
 POST   {cup}/organise/{act}                     act=disqualify   303 403 403 403 403 404
@@ -141,6 +143,8 @@ POST   /login                                   -                403 403 403 403
 GET    /new                                     -                303 403 403 403 200 200
 POST   /new                                     -                403 403 403 403 200 200
 POST   /preferences                             -                303 303 303 303 303 303
+GET    /reset                                   -                200 200 200 200 200 200
+POST   /reset                                   -                403 403 403 403 403 403
 GET    /sign-up                                 -                200 200 200 200 200 200
 POST   /sign-up                                 -                422 422 422 422 422 422
 

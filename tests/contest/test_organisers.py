@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.contest.served import Person, Served
+from tests.contest.served import PASSWORD, Person, Served
 
 from noren.contest.phases import get_time_zone
 
@@ -94,3 +94,48 @@ def test_every_time_zone_is_offered_and_known(organiser: Person) -> None:
     assert {get_time_zone(zone).utcoffset(dt.datetime(2026, 4, 1)) is not None for zone in zones} == {True}
     offered = re.findall(r'<option value="([^"]+)">', organiser.get("/new").text.partition("<datalist")[2])
     assert offered[: len(zones)] == sorted(zones)
+
+
+def test_a_forgotten_password_is_replaced_by_a_code_that_works_once(served: Served, organiser: Person) -> None:
+    served.create(organiser, "reset")
+    mia = served.person("mia")
+    mia.ask("POST", "/contests/reset/teams", json={"name": "Mia's"})
+    code = organiser.ask("POST", "/contests/reset/password-resets", json={"login": "mia"})["code"]
+    assert mia.get("/api/v1/account").status_code == 401, "old sessions end"
+    last = served.arena.store.entries("reset")[-1]
+    assert (last.kind, last.actor) == ("password-reset", f"organiser:{organiser.account}")
+    assert code not in str(last.body)
+    browser = Person(served)
+    for password in (PASSWORD, code):  # neither opens a session
+        answer = browser.post("/api/v1/session", json={"login": "mia", "password": password})
+        assert answer.status_code == 401
+    form = {"login": "mia", "code": code, "password": "a new password"}
+    assert browser.post("/reset", data=form | {"code": "wrong"}).status_code == 403
+    assert browser.post("/reset", data=form | {"password": "short"}).status_code == 422
+    assert browser.post("/reset", data=form, follow_redirects=False).status_code == 303
+    assert browser.ask("GET", "/account")["login"] == "mia"
+    again = Person(served)
+    assert again.post("/reset", data=form).status_code == 403, "the code worked once"
+    assert again.post("/reset", data=form | {"code": "a new password"}).status_code == 403
+    again.ask("POST", "/session", json={"login": "mia", "password": "a new password"})
+
+
+def test_no_organiser_resets_passwords_that_others_rely_on(served: Served, organiser: Person) -> None:
+    """Not of people who are not in a team, who organise, or who play for another organiser, too."""
+    served.create(organiser, "first")
+    deputy, red, nobody = (served.person(f"reset-{name}") for name in ("deputy", "red", "nobody"))
+    organiser.ask("POST", "/contests/first/organisers", json={"login": "reset-deputy"})
+    red.ask("POST", "/contests/first/teams", json={"name": "Red"})
+    resets = "/api/v1/contests/first/password-resets"
+    statuses = [
+        deputy.post(resets, json={"login": login}).status_code for login in ("reset-nobody", "organiser", "none")
+    ]
+    assert statuses == [404, 403, 404]
+    served.create(organiser, "elsewhere")
+    red.ask("POST", "/contests/elsewhere/teams", json={"name": "Red"})
+    refused = deputy.post(resets, json={"login": "reset-red"})
+    assert (refused.status_code, "where you are no organiser" in refused.text) == (403, True)
+    assert red.ask("GET", "/account")["login"] == "reset-red", "and nothing happened"
+    page = organiser.post("/contests/first/organise/reset_password", data={"login": "reset-red"})
+    assert "Code for a new password" in page.text
+    assert nobody.ask("GET", "/account")

@@ -150,12 +150,14 @@ BODIES: Mapping[str, Callable[[Stage, str], dict[str, Any]]] = {
     "PUT /api/v1/account/password": _json(old=PASSWORD, new=PASSWORD),
     "POST /api/v1/account/tokens": _json(name="new", scopes=["team"]),
     "POST /account/password": lambda _stage, _role: {"data": {"old": PASSWORD, "password": PASSWORD}},
+    "POST /reset": lambda _stage, role: {"data": {"login": f"no {role}", "code": "a wrong code"}},
     "POST /api/v1/clock": _json(forward=0.001),
     "POST /api/v1/contests": lambda _stage, _role: {"files": {"contest": (None, "{}")}},
     "POST /api/v1/contests/{contest}/pause": _json(**REASON),
     "PUT /api/v1/contests/{contest}/phases": _phases,
     "PUT /api/v1/contests/{contest}/settings": _json(settings={}, **REASON),
     "POST /api/v1/contests/{contest}/announcements": _json(text=""),
+    "POST /api/v1/contests/{contest}/password-resets": _json(login="no such login"),
     "POST /api/v1/contests/{contest}/organisers": _json(login="no such login"),
     "POST /api/v1/contests/{contest}/rescore": _json(scorer="another", **REASON),
     "POST /api/v1/contests/{contest}/teams/{team}/disqualify": _json(**REASON),
@@ -318,4 +320,4 @@ def test_the_size_of_the_table() -> None:
     """Told where the table is told of: routes with their methods, rows, and cells (a row and a role)."""
     routes = {row.route for row in (*REST, *PAGES)}
     rows = (*REST, *PAGES, *REST_AFTER_RESULTS, *PAGES_AFTER_RESULTS)
-    assert (len(routes), len(rows), sum(len(row.statuses) for row in rows)) == (86, 144, 1380)
+    assert (len(routes), len(rows), sum(len(row.statuses) for row in rows)) == (89, 148, 1410)

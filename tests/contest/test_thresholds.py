@@ -73,7 +73,7 @@ def test_every_place_displays_the_threshold_of_the_condition(bound: str, surest:
     shown = board(contest, "final", contest.time, kind="final")
     sent = BoardOut(**shown.as_dict(), note=shown.note).standings[0].best_attack
     assert sent is not None
-    assert (sent.right, sent.best_named, sent.needed) == (RIGHT, best, needed)
+    assert (sent["right"], sent["best_named"], sent["needed"]) == (RIGHT, best, needed)
     text = f"{min(best, RIGHT)} of {best} right, {needed} needed"
     assert best_attack(shown.standings[0]) == text
     assert text in results_html(results)

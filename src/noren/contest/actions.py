@@ -439,6 +439,16 @@ def add_organiser(
     return [_by(account, "organiser-added", {"organiser": person, "name": name})]
 
 
+@action("organiser", "POST /contests/{contest}/password-resets", done="{code}", **_ABOUT["reset_password"])
+def reset_password(
+    contest: Contest, _now: str, *, account: str, person: str, code: str, login: Login
+) -> list[EntryContent]:
+    """Replace the password of a team's member by a code for setting a new one."""
+    if person not in contest.team_of:
+        raise not_found(login)
+    return [_by(account, "password-reset", {"team": contest.team_of[person], "member": person})]
+
+
 @action("organiser", "POST /contests/{contest}/teams/{team}/disqualify", **_ABOUT["disqualify"])
 def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[EntryContent]:
     """Remove a team from the ranking.

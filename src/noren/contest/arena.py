@@ -34,7 +34,16 @@ JUDGE, POST = "judge", "post"
 """The queues of scoring jobs and of webhook messages."""
 _ANNOUNCED = ("release-judged", "targets-published", "results")
 """Kinds of entries that are announced by webhooks."""
-_WITHOUT_EFFECT = ("results", "paused", "resumed", "code-changed", "rescheduled", "organiser-added", "announced")
+_WITHOUT_EFFECT = (
+    "results",
+    "paused",
+    "resumed",
+    "code-changed",
+    "rescheduled",
+    "organiser-added",
+    "announced",
+    "password-reset",
+)
 """Kinds of entries that do not affect the results."""
 
 

@@ -84,14 +84,14 @@ class ArenaAuthentication:
         account = self._proved(login, password, address)
         return None if account is None else self._store.accounts.open_session(account)
 
-    def _proved(self, login: str, password: str, address: str) -> ArenaAccount | None:
+    def _proved(self, login: str, password: str, address: str, *, once: bool = False) -> ArenaAccount | None:
         """Return the account if the password is right, and reset its counters; attempts per address always count."""
         called = digest_of(folded(login))[:32]
         by_both, by_login = f"login/{guesser(address)}/{called}", f"login//{called}"
         limit_rate(self._store, f"login/{guesser(address)}", _TRIES_A_MINUTE, _MINUTE)
         limit_rate(self._store, by_both, _WRONG_A_MINUTE, _MINUTE)
         limit_rate(self._store, by_login, _WRONG_AN_HOUR, _HOUR)
-        account = self._store.accounts.enter(login, password)
+        account = self._store.accounts.enter(login, password, once=once)
         if account is not None:
             self._store.rates.reset(by_both)
             self._store.rates.reset(by_login)
@@ -101,10 +101,10 @@ class ArenaAuthentication:
         """Log a browser out."""
         self._store.accounts.end_session(session)
 
-    def change_password(self, who: ArenaIdentity, old: str, new: str, address: str) -> str:
-        """Set another password and return a new session; all others end."""
-        account = who.require_account()
-        if self._proved(account.login, old, address) is None:
+    def change_password(self, login: str, old: str, new: str, address: str, *, once: bool = False) -> str:
+        """Set another password in place of the old one or of a code; return a new session, all others end."""
+        account = self._proved(login, old, address, once=once)
+        if account is None:
             raise RefusedError(_("login or password is wrong; try again"), status=403)
         self._store.accounts.change_password(account, new)
         return self._store.accounts.open_session(account)

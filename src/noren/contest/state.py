@@ -266,6 +266,8 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 contest.settings = ContestSettings.model_validate(body["settings"])
             case "announced":
                 contest.announcements.append({"time": entry.time, "text": body["text"]})
+            case "password-reset":
+                pass
             case "organiser-added":
                 contest.organisers[body["organiser"]] = body["name"]
             case "invited":

@@ -34,6 +34,7 @@ from noren.work.queue import clock_of, new_id, now
 DAYS: Final = 14
 """How long a session lasts."""
 _TOKEN, _LETTERS = "noren_", "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_ONCE = "once:"
 _USED = dt.timedelta(minutes=1)
 """How exactly it is known when a token was used last."""
 _FORGOTTEN = 100
@@ -147,11 +148,15 @@ class Accounts(Generic[_Kind]):
         """Return the person of a login."""
         return next(iter(self._rows(self.accounts.select().where(self.accounts.c.login == folded(login)))), None)
 
-    def enter(self, login: str, password: str) -> _Kind | None:
-        """Return whose login and password these are; to say no takes as long for unknown logins."""
+    def enter(self, login: str, password: str, *, once: bool = False) -> _Kind | None:
+        """Return whose login and password these are; to say no takes as long for unknown logins.
+
+        A password for ``once`` opens nothing but the form in which another is set, and that form takes no other.
+        """
         with self.engine.connect() as database:
             row = database.execute(self.accounts.select().where(self.accounts.c.login == folded(login))).first()
-        right = is_right(None if row is None else row.password_hash, password)
+        known = "" if row is None else row.password_hash
+        right = is_right(known.removeprefix(_ONCE) if known.startswith(_ONCE) == once else None, password)
         return self._account(row) if row is not None and right and row.revoked is None else None
 
     def add_account(self, login: str, name: str, password: str, role: str, **more: Any) -> _Kind:
@@ -170,9 +175,9 @@ class Accounts(Generic[_Kind]):
             raise DuplicateNameError(_("the login {login} is taken; choose another").format(login=known)) from None
         return account
 
-    def change_password(self, account: _Kind, password: str) -> None:
-        """Change the password of an account; its open sessions end."""
-        password_hash = hashed(password)
+    def change_password(self, account: _Kind, password: str, *, once: bool = False) -> None:
+        """Change the password of an account, to one for ``once`` if it is to set another; its open sessions end."""
+        password_hash = _ONCE * once + hashed(password)
         with self.changing() as database:
             self.change(database, account, "password", password_hash=password_hash)
             self.note(database, "user-password", account)

@@ -340,6 +340,7 @@ add_action(
 )
 add_action(acting, actions.announce, lambda _client, request, _answer: {"text": request["text"]})
 add_action(acting, actions.add_organiser, lambda _client, request, _answer: {"login": request["login"]})
+add_action(acting, actions.reset_password, lambda _client, request, answer: {"login": request["login"]} | answer)
 
 
 @acting.command("simulate")

@@ -163,7 +163,7 @@ def change_password(body: PasswordIn, request: Request, who: Identity, auth: Aut
     """Change the password and end all sessions; the response has a new one. Tokens cannot do this."""
     if request.state.account is not None:
         raise RefusedError(_("a token cannot change the password; log in with the password"), status=403)
-    session = auth.change_password(who, body.old, body.new, request.state.client)
+    session = auth.change_password(who.require_account().login, body.old, body.new, request.state.client)
     answer = Response(status_code=204)
     keep_session(answer, request, session)
     return answer

@@ -125,10 +125,14 @@ class NewTeamOut(BaseModel):
     code: str
 
 
-class TeamCodeOut(BaseModel):
-    """The code of a team."""
+class CodeOut(BaseModel):
+    """A code, which is not shown again."""
 
     code: str
+
+
+def _code(_visit: ContestAccess, generated: Mapping[str, str]) -> Mapping[str, str]:
+    return {"code": generated["code"]}
 
 
 def _limit_codes(service: ContestService, who: ArenaIdentity, inputs: Mapping[str, Any]) -> None:
@@ -143,7 +147,7 @@ add_action(
 )  # fmt: skip
 add_action(teams, actions.join, TeamOut, lambda visit, _generated: team_out(visit.team(), people=True), _limit_codes)
 add_action(teams, actions.leave)
-add_action(teams, actions.new_code, TeamCodeOut, lambda _visit, generated: {"code": generated["code"]})
+add_action(teams, actions.new_code, CodeOut, _code)
 
 
 @teams.get("/contests/{contest}/team")
@@ -153,12 +157,6 @@ def show_team(contest: ContestName, who: Identity, service: ArenaService) -> Tea
 
 
 organising = APIRouter(tags=["organising"])
-
-
-class CodeOut(BaseModel):
-    """A code, which is not shown again."""
-
-    code: str
 
 
 class ScoringJobOut(Described):
@@ -220,9 +218,10 @@ add_action(organising, actions.resume, ContestOut, _changed)
 add_action(organising, actions.reschedule, ContestOut, _changed)
 add_action(organising, actions.change_settings, ContestOut, _changed)
 add_action(organising, actions.rescore, ContestOut, _changed)
-add_action(organising, actions.invite, CodeOut, lambda _visit, generated: {"code": generated["code"]})
+add_action(organising, actions.invite, CodeOut, _code)
 add_action(organising, actions.announce, ContestOut, _changed)
 add_action(organising, actions.add_organiser, ContestOut, _changed)
+add_action(organising, actions.reset_password, CodeOut, _code)
 add_action(organising, actions.disqualify, ContestOut, _changed)
 add_action(organising, actions.reinstate, ContestOut, _changed)
 
@@ -336,22 +335,12 @@ class TermOut(BaseModel):
     value: float | None
 
 
-class BestAttackOut(BaseModel):
-    """The attack that comes nearest to the number of right answers it needs, or farthest beyond it.
-
-    Of the ``named`` answers ``right`` are right; of the ``best_named`` that count, ``best_right`` are, and ``needed``
-    would break the release.
-    """
-
-    named: int
-    right: int
-    best_named: int
-    best_right: int
-    needed: int
-
-
 class StandingOut(BaseModel):
-    """The line of a team; ``status`` and ``reason`` explain a missing rank."""
+    """The line of a team; ``status`` and ``reason`` explain a missing rank.
+
+    ``best_attack`` came nearest to what it needs, or farthest beyond: of ``best_named`` answers that count
+    ``best_right`` are right, and ``needed`` break the release.
+    """
 
     rank: int | None
     team: str
@@ -366,7 +355,7 @@ class StandingOut(BaseModel):
     broken: list[str]
     attackers: int
     effective: int
-    best_attack: BestAttackOut | None
+    best_attack: dict[str, int] | None
     verdict: str | None
     sentence: str | None
 

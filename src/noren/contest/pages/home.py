@@ -172,8 +172,9 @@ def log_in(request: Request, auth: Authentication, login: Typed = "", password: 
     return redirect_in(request, session)
 
 
-def _login_page(request: Request, wrong: str = "", login: str = "", status: int = 200) -> Response:
-    answer = page(request, "login.html.jinja", title=_("Log in"), place="", status=status, wrong=wrong, login=login)
+def _login_page(request: Request, wrong: str = "", login: str = "", status: int = 200, name: str = "login") -> Response:
+    title = _("Log in") if name == "login" else _("Set a new password")
+    answer = page(request, f"{name}.html.jinja", title=title, place="", status=status, wrong=wrong, login=login)
     if status == 429:
         answer.headers["Retry-After"] = "60"
     return answer
@@ -227,6 +228,24 @@ def _sign_up_page(
     )
 
 
+@router.get("/reset")
+def show_reset(request: Request) -> Response:
+    """Show the form in which a code of the organiser is replaced by a password."""
+    return _login_page(request, name="reset")
+
+
+@router.post("/reset")
+def reset(
+    request: Request, auth: Authentication, login: Typed = "", code: Typed = "", password: Typed = ""
+) -> Response:
+    """Set a new password and log in; the code works once."""
+    try:
+        session = auth.change_password(login, code.strip().lower(), password, request.state.client, once=True)
+    except NorenError as error:
+        return _login_page(request, str(error), login, status_of(error), name="reset")
+    return redirect_in(request, session)
+
+
 # --- one's account ---------------------------------------------------------------------------------------------------
 
 
@@ -243,7 +262,7 @@ def change_password(
 ) -> Response:
     """Change the password; all other sessions end."""
     try:
-        session = auth.change_password(who, old, password, request.state.client)
+        session = auth.change_password(who.require_account().login, old, password, request.state.client)
     except NorenError as error:
         return _account_page(request, who, auth, wrong_password=str(error), status=status_of(error))
     return redirect_in(request, session, "/account?changed=1")

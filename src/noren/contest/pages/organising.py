@@ -94,7 +94,7 @@ def _done(visit: ContestAccess, act: str, form: Mapping[str, str]) -> dict[str, 
     do = partial(visit.service.do, visit.who, contest.id)
     if act in _PLAIN:
         _after, generated = do(_PLAIN[act], **_PLAIN[act].of_form(form))
-        return {"invitation": generated["code"]} if "code" in generated else {}
+        return {"code": generated["code"], "act": act} if "code" in generated else {}
     if act == "hook":
         return {"hook_secret": visit.add_hook(form.get("url", "")[:_LONGEST_URL])[1]}
     if act == "unhook":
@@ -162,7 +162,7 @@ def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **
     active = [job for job in jobs if not job.state.is_over]
     stuck = [job for job in jobs if job.state in (State.FAILED, State.INTERRUPTED) or (job.error and job in active)]
     noticed = [job for job in jobs if job.notice and job not in stuck and job not in active]
-    context = {"invitation": "", "hook_secret": "", "typed": {}} | context
+    context = {"code": "", "act": "", "hook_secret": "", "typed": {}} | context
     now, zone = visit.now, contest.settings.zone
     context["wrong"] = dict.fromkeys(_ACTS, "") | context.get("wrong", {})
     flags = []
