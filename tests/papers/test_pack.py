@@ -143,6 +143,15 @@ def test_a_column_is_contained_empty_or_deleted_and_never_two_of_them(shop: Hist
     assert f"Public part: {counts}; pseudonyms: 12." in notice
 
 
+def test_long_names_of_columns_stay_apart(shop: History) -> None:
+    names = [f"{'column of the shop ' * 5}{end}" for end in ("a", "b")]
+    frame = shop.frame.with_columns(pl.lit("x").alias(name) for name in names)
+    columns = (*shop.schema.columns, *(Column(name=name, role="other") for name in names))
+    history = History(frame, shop.schema.model_copy(update={"name": "shop", "columns": columns}))
+    making = said(named(papers(case_of(noren.protect(history, "thin", seed=1)), language="en"), "1-making"))
+    assert all(f"{name} (other)" in making for name in names)
+
+
 def test_pseudonyms_in_place_of_an_identifier_are_not_called_identifying(adult) -> None:
     table, _release = adult
     about = case_of(noren.protect(table, "mondrian", k=5, identifiers="pseudonyms", seed=1), table)

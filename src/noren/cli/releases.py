@@ -340,9 +340,8 @@ def papers(
     from noren.papers.pack import pack_as_data, pack_of, write_pack
     from noren.papers.wording import read_facts
 
-    known: dict[str, str] = {}
-    for path in facts or ():  # those of the house, of the project, of the release: the last counts
-        known |= read_facts(path)
+    # those of the house, of the project, of the release: the last counts
+    known = {name: text for path in facts or () for name, text in read_facts(path).items()}
     by = get_rule(rule)
     if original is not None:  # attack now
         data = reading.load(original, release=release)

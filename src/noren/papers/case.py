@@ -142,12 +142,12 @@ class ReleasedColumn:
     role: Role
     type: ValueType
     form: str
+    is_pseudonym: bool
+    extent: float | None
     exact: int
     interval: int
     set: int
     suppressed: int
-    is_pseudonym: bool
-    extent: float | None = None
 
     @property
     def has_values(self) -> bool:
@@ -186,14 +186,11 @@ class PublicDescription:
 
     def counts(self, wording: Wording) -> str:
         """Return how much there is, in words."""
-        return wording.word(
-            "common.public_counts",
-            rows=count(self.rows),
-            columns=count(len(self.contained)),
-            emptied=count(len(self.emptied)),
-            cells=count(sum(column.suppressed for column in self.columns)),
-            pseudonyms=wording.word("common.none") if self.pseudonyms is None else count(self.pseudonyms),
-        )
+        numbers = {"rows": self.rows, "columns": len(self.contained), "emptied": len(self.emptied)}
+        numbers["cells"] = sum(column.suppressed for column in self.columns)
+        pseudonyms = wording.word("common.none") if self.pseudonyms is None else count(self.pseudonyms)
+        texts = {name: count(value) for name, value in numbers.items()}
+        return wording.word("common.public_counts", pseudonyms=pseudonyms, **texts)
 
 
 def described(public: Records, statement: Statement, original: Records | None = None) -> PublicDescription:
@@ -218,17 +215,10 @@ def described(public: Records, statement: Statement, original: Records | None = 
             form, extents = "set", cells.drop_nulls().list.len()
             extents = extents.filter(extents != 1)
         median = extents.median()
-        columns.append(
-            ReleasedColumn(
-                name=column.name,
-                role=column.role,
-                type=column.type,
-                form=form,
-                **{name: int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")},
-                is_pseudonym=column.role in naming,
-                extent=float(median) if isinstance(median, int | float) else None,
-            )
-        )
+        kinds = [int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")]
+        extent = float(median) if isinstance(median, int | float) else None
+        about = column.name, column.role, column.type, form, column.role in naming, extent
+        columns.append(ReleasedColumn(*about, *kinds))
     names = [public.frame[column.name].cast(pl.String) for column in columns if column.is_pseudonym]
     pseudonyms = pl.concat(names).drop_nulls().n_unique() if names else None
     known = () if original is None else original.schema.columns
@@ -238,7 +228,7 @@ def described(public: Records, statement: Statement, original: Records | None = 
 
 def column_text(name: str) -> str:
     """Return a column's name as a page may show it."""
-    return printable(name, 60)
+    return printable(name, 200)
 
 
 def treatment(column: ReleasedColumn, wording: Wording) -> str:

@@ -100,7 +100,6 @@ def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
     naming = (Role.CUSTOMER, Role.IDENTIFIER, Role.OTHER, Role.DESCRIPTION)
     own = [c.name for c in every if c.role in naming]
     identifiers = [c.name for c in every if c.role == Role.IDENTIFIER]
-    released = sum(c.role == Role.IDENTIFIER for c in public.contained)
     linking = [c for c in columns if c.role in (Role.CUSTOMER, Role.INVOICE)]
     linked = [
         wording.word("appi.item_3_invoice", column=text[c.name])
@@ -122,7 +121,7 @@ def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
         (
             ", ".join(text[name] for name in own),
             "; ".join(done[name] for name in own) or none,
-            wording.word("appi.item_1_evidence", count=count(released)),
+            wording.word("appi.item_1_evidence", count=count(sum(c.role == Role.IDENTIFIER for c in public.contained))),
         ),
         (
             ", ".join(text[name] for name in identifiers),
@@ -191,9 +190,8 @@ def impact_assessment(case: Case, wording: Wording) -> list[Document]:
         singling.append(text("gdpr.no_unicity"))
     else:
         singling.append(text("gdpr.unicity_original", finding=singled_out_caption(case.unicity)))
-        known = [UnicityStep(**step) for step in case.unicity["release"] or ()]
-        steps_to_show = [step for step in known if step.known <= 4][-1:]
-        singling += [(left_in_release(step),) for step in steps_to_show] or [text("gdpr.no_unicity_release")]
+        known = [UnicityStep(**step) for step in case.unicity["release"] or () if step["known"] <= 4][-1:]
+        singling += [(left_in_release(step),) for step in known] or [text("gdpr.no_unicity_release")]
 
     within = "gdpr.within_periods" if changes_pseudonyms(case.release) else "gdpr.within"
     linking: list[Block] = [text("gdpr.within_table" if facts.kind == Kind.TABLE else within)]

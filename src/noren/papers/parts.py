@@ -57,8 +57,7 @@ def categories(case: Case, wording: Wording) -> list[Block]:
             items.append(wording.text("appi.category", column=column_text(column.name), role=role))
     blocks: list[Block] = [Points(tuple(items)) if items else wording.text("appi.no_category")]
     if case.public.emptied:
-        names = ", ".join(column_text(column.name) for column in case.public.emptied)
-        blocks.append(wording.text("appi.emptied", columns=names))
+        blocks.append(wording.text("appi.emptied", columns=", ".join(column_text(c.name) for c in case.public.emptied)))
     return blocks
 
 

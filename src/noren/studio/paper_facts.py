@@ -21,8 +21,8 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 def known_facts(studio: Studio, run: Job) -> dict[str, tuple[str, Level]]:
     """Return the facts that are kept for the papers of a run's release, and for what each is kept."""
-    stored = {level: read_json(path) or {} for level, path in _paths(studio, run).items()}
-    return {name: (text, level) for level in LEVELS for name, text in stored[level].items()}
+    levels = zip(LEVELS, _paths(studio, run), strict=True)
+    return {name: (text, level) for level, path in levels for name, text in (read_json(path) or {}).items()}
 
 
 def keep_facts(studio: Studio, run: Job, facts: Mapping[str, str], level: Level) -> None:
@@ -31,7 +31,7 @@ def keep_facts(studio: Studio, run: Job, facts: Mapping[str, str], level: Level)
     What a wider level says already is not repeated, so that a change there reaches everybody who did not differ. The
     trail tells which fields were changed, not what they say.
     """
-    paths = list(_paths(studio, run).values())
+    paths = _paths(studio, run)
     with studio.store.trail.changing() as database:  # one at a time, on several machines too
         before: list[dict[str, str]] = [read_json(path) or {} for path in paths]
         after = [dict(stored) for stored in before]
@@ -50,6 +50,6 @@ def keep_facts(studio: Studio, run: Job, facts: Mapping[str, str], level: Level)
                 studio.store.trail.note(database, "papers-changed", project=owner, **about)
 
 
-def _paths(studio: Studio, run: Job) -> dict[Level, Path]:
+def _paths(studio: Studio, run: Job) -> list[Path]:
     folders = (studio.folders.root, studio.folders.project(run.project), studio.job_folder(run))
-    return {level: folder / PAPER_FACTS_FILE for level, folder in zip(LEVELS, folders, strict=True)}
+    return [folder / PAPER_FACTS_FILE for folder in folders]
