@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 
+from tests.studio.conftest import laid_project
 from tests.studio.staffed import Staffed, run_by
 
 from noren.data.reading import read
@@ -33,4 +35,19 @@ def test_customers_are_named_to_stewards_alone(tmp_path: Path) -> None:
     assert [f"<th scope=row>{dearest}</th>" in section for section in sections] == [True, False]
     (job / "losses.json").unlink()  # a run made before losses were kept
     assert 'id="losses"' not in staff["ann"].get(address).text
+    staffed.studio.close()
+
+
+def test_the_proposal_fills_in_the_form(tmp_path: Path) -> None:
+    staffed = Staffed(tmp_path / "studio")
+    who = ["big"] * 80 + [f"c{n % 4}" for n in range(16)]
+    rows = [f"{name},2011/1/{n % 28 + 1},i{n % 5},1.5,1" for n, name in enumerate(who)]
+    (tmp_path / "t.csv").write_text("customer,date,item,price,quantity\n" + "\n".join(rows) + "\n")
+    project = laid_project(staffed, "Shop", file=tmp_path / "t.csv")  # type: ignore[arg-type]
+    run = run_by(staffed.client, project, k=2)
+    page = html.unescape(staffed.client.get(f"/projects/{project}/results/{run}").text)
+    assert "To leave it out, limit the rows per customer to 5 (--most-rows 5)." in page
+    address = f"/projects/{project}/protect?from={run}&most_rows=5"
+    assert f'href="{address}"' in page
+    assert re.search(r'<input[^>]*name="0.most_rows"[^>]*value="5"', staffed.client.get(address).text)
     staffed.studio.close()

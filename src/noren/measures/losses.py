@@ -108,10 +108,15 @@ class OutlierProposal:
     others_lost_then: int
     exact: bool
 
-    def __str__(self) -> str:
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is proposed, what that changes, and what else can be done."""
         plain = asdict(self)
         how = say("outliers.exact" if self.exact else "outliers.estimate", **plain)
-        return " ".join((say("outliers.long", self.customers, **plain), how, say("outliers.split")))
+        return say("outliers.long", self.customers, **plain), how, say("outliers.split")
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
 
 
 @dataclass(frozen=True)

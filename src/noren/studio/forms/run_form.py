@@ -199,10 +199,11 @@ class Draft:
     seed: str = ""
 
 
-def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False) -> Draft:
+def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False, most_rows: str = "") -> Draft:
     """Return what somebody would have typed to order a run; the seed stays a secret.
 
-    ``diverse`` asks for several sensitive values in each class, where a method can.
+    ``diverse`` asks for several sensitive values in each class, ``most_rows`` leaves out longer histories, where a
+    method can.
     """
     steps = []
     for step in job.order["steps"]:
@@ -210,6 +211,7 @@ def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False) -> Dr
         if method is not None:
             typed = typed_of(method, step["parameters"], around.columns)
             more = {"l": [DIVERSE], "sensitive": []} if diverse and has_diversity(method, around.columns) else {}
+            more |= {"most_rows": [most_rows]} if most_rows and "most_rows" in method.model_fields else {}
             steps.append((method.name, typed | more))
     chosen = (job.order.get("attacks"), job.order.get("measures"))
     attacks, measures = (None if names is None else tuple(names) for names in chosen)

@@ -59,6 +59,7 @@ def show_protect(
     run: Annotated[str, Query(alias="from", max_length=12)] = "",
     *,
     diverse: bool = False,
+    most_rows: Annotated[str, Query(max_length=12)] = "",
 ) -> Response:
     """Show what can be promised, or the form of what was chosen."""
     studio, project = visit.studio, visit.project
@@ -84,7 +85,9 @@ def show_protect(
     around = _around(visit)
     if run:
         job = studio.job(run, kind="run")
-        draft = draft_of_job(job, around, diverse=diverse) if job.project == project.id else Draft(())
+        draft = Draft(())
+        if job.project == project.id:
+            draft = draft_of_job(job, around, diverse=diverse, most_rows=most_rows)
     else:
         chosen = [kind for name in method[:MOST_STEPS] if (kind := around.method(name)) is not None]
         draft = Draft(tuple((kind.name, fresh(kind, around.columns)) for kind in chosen))

@@ -271,7 +271,7 @@ def losses_of(visit: RunRequest) -> dict[str, Any] | None:
         "finding": str(lost),
         "sentences": list(lost.sentences()),
         "customers": [[printable(one.customer), count(one.rows), count(one.lost), one.why] for one in dearest],
-        "proposal": str(lost.proposal or ""),
+        "proposal": lost.proposal,
     }
 
 
