@@ -17,10 +17,12 @@ from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release, Secret
 from noren.data.schema import Column
+from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import LANGUAGES, use_language
 from noren.judgement.sentences import verdict_label
 from noren.judgement.verdict import VerdictStatus
+from noren.papers.card import card_files
 from noren.papers.case import Case, case_of, is_pseudonymised_only
 from noren.papers.document import Document, DocumentTable, Field, Pack, plain
 from noren.papers.pack import pack_as_data, pack_files, pack_of, write_pack
@@ -141,6 +143,16 @@ def test_a_column_is_contained_empty_or_deleted_and_never_two_of_them(shop: Hist
     assert empty_cells >= about.public.rows
     counts = f"{about.public.rows} rows, 5 columns with values, 1 columns without any; {empty_cells} empty cells"
     assert f"Public part: {counts}; pseudonyms: 12." in notice
+
+
+def test_papers_about_a_method_that_is_not_known_here_claim_nothing_of_it(shop: History) -> None:
+    made = noren.protect(shop, "pseudonymize", seed=1)
+    about = case_of(Release(made.public, made.secret, Statement("by hand")))
+    standard = said(named(papers(about, language="en"), "3-standard"))
+    assert "customer: pseudonyms; how they were chosen is not known here" in standard
+    assert "nothing shows how pseudonyms were chosen or rows ordered" in standard
+    assert "at random" not in standard
+    assert "at random" not in card_files(about.release)["card.en.md"].decode()
 
 
 def test_long_names_of_columns_stay_apart(shop: History) -> None:

@@ -99,7 +99,7 @@ def data_card(
         )
         for c in columns
     ]
-    people = [column_text(c.name) for c in about_public.contained if c.is_pseudonym]
+    people = [column_text(c.name) for c in about_public.contained if c.pseudonyms]
     about: list[Block] = [
         DocumentTable.of(heads, cells),
         *(wording.text("card.pseudonym", column=name) for name in people),

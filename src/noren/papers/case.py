@@ -129,8 +129,8 @@ class ReleasedColumn:
     ----------
     exact, interval, set, suppressed
         How many cells are of each kind; a suppressed one is empty.
-    is_pseudonym
-        Whether its values stand for people.
+    pseudonyms
+        Whether its values stand in place of names: ``drawn`` at random, of ``unknown`` making, or empty where not.
     extent
         The median width of its ranges (days, minutes or units), or the median number of values in its sets, of cells
         that are one.
@@ -142,7 +142,7 @@ class ReleasedColumn:
     role: Role
     type: ValueType
     form: str
-    is_pseudonym: bool
+    pseudonyms: str
     extent: float | None
     exact: int
     interval: int
@@ -199,6 +199,7 @@ def described(public: Records, statement: Statement, original: Records | None = 
     naming = {Role.CUSTOMER}  # methods for tables drop identifiers, or put pseudonyms there
     if any(step.parameters.get("identifiers") == "pseudonyms" for step in statement.steps):
         naming.add(Role.IDENTIFIER)
+    drawn = "drawn" if all(step.method in methods for step in statement.steps) else "unknown"
     for column in public.schema.columns:
         cells = public.frame[column.name]
         counts = dict(kind(cells).cast(pl.String).value_counts().iter_rows())
@@ -217,9 +218,9 @@ def described(public: Records, statement: Statement, original: Records | None = 
         median = extents.median()
         kinds = [int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")]
         extent = float(median) if isinstance(median, int | float) else None
-        about = column.name, column.role, column.type, form, column.role in naming, extent
+        about = column.name, column.role, column.type, form, drawn if column.role in naming else "", extent
         columns.append(ReleasedColumn(*about, *kinds))
-    names = [public.frame[column.name].cast(pl.String) for column in columns if column.is_pseudonym]
+    names = [public.frame[column.name].cast(pl.String) for column in columns if column.pseudonyms]
     pseudonyms = pl.concat(names).drop_nulls().n_unique() if names else None
     known = () if original is None else original.schema.columns
     dropped = tuple(column for column in known if column.name not in public.schema.names)
@@ -237,8 +238,8 @@ def treatment(column: ReleasedColumn, wording: Wording) -> str:
     cells = sum(counts.values())
     if not column.has_values:
         return wording.word("common.done_emptied" if cells else "common.done_nothing")
-    if column.is_pseudonym:
-        return wording.word("common.done_pseudonym")
+    if column.pseudonyms:
+        return wording.word(f"common.done_pseudonym_{column.pseudonyms}")
     size = width = number(column.extent or 0)
     if column.type in (ValueType.DATE, ValueType.DATETIME):
         width = wording.word("common.days", days=width)

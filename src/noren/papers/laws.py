@@ -107,6 +107,7 @@ def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
         else done[c.name]
         for c in linking
     ]
+    chosen = "unknown" if any(c.pseudonyms == "unknown" for c in columns) else "drawn"
     codes = "; ".join(linked) or wording.word("appi.item_3_no_code")
     rare = [done[c.name] for c in columns if c.interval or c.set or c.suppressed] + rows_text(case, wording)
     alike = [smallest_class(case, wording)]
@@ -131,7 +132,7 @@ def _items(case: Case, wording: Wording) -> list[ItemAnswer]:
         (
             ", ".join(text[c.name] for c in linking),
             wording.word("appi.item_3_done", done=codes),
-            wording.word("appi.item_3_evidence"),
+            wording.word(f"appi.item_3_evidence_{chosen}"),
         ),
         (measured, "; ".join(rare) or none, "\n".join(alike)),
         (", ".join(text[c.name] for c in public.contained), methods_text, case.verdict.sentence),

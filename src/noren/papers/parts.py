@@ -53,7 +53,7 @@ def categories(case: Case, wording: Wording) -> list[Block]:
         if column.role == Role.CUSTOMER:
             items.append(wording.text("appi.category_customer"))
         else:
-            role = wording.word("appi.pseudonym" if column.is_pseudonym else f"common.role_{column.role}")
+            role = wording.word("appi.pseudonym" if column.pseudonyms else f"common.role_{column.role}")
             items.append(wording.text("appi.category", column=column_text(column.name), role=role))
     blocks: list[Block] = [Points(tuple(items)) if items else wording.text("appi.no_category")]
     if case.public.emptied:
