@@ -16,9 +16,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from noren.errors import FileError, reason_of
-from noren.i18n import _
+from noren.tables import Texts
 from noren.work.queue import exclusive
 
+say = Texts(__name__)
 _OPENING: Final = 7_266_736
 """The number of PostgreSQL's lock under which tables are made and changed."""
 _one_at_a_time: Final = threading.Lock()
@@ -41,19 +42,14 @@ def migrate(engine: sa.Engine, tables: sa.MetaData, folder: Path, *, version_tab
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
-    def wrong(message: str) -> FileError:
-        return FileError(message, file=str(engine.url))
+    def wrong(message: str, /, **values: object) -> FileError:
+        return FileError(say(message, **values), file=str(engine.url))
 
     try:
         try:
             engine.connect().close()
         except (DBAPIError, sqlite3.Error) as error:
-            reason = reason_of(getattr(error, "orig", error))
-            raise wrong(
-                _("the database does not answer ({reason}); check its address and whether it runs").format(
-                    reason=reason
-                )
-            ) from None
+            raise wrong("no_answer", reason=reason_of(getattr(error, "orig", error))) from None
         with _one_at_a_time, exclusive(engine) as database:
             if database.dialect.name == "postgresql":
                 database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
@@ -63,17 +59,9 @@ def migrate(engine: sa.Engine, tables: sa.MetaData, folder: Path, *, version_tab
             # tables of ours never take the place of somebody else's
             taken = sorted({*sa.inspect(database).get_table_names()} & {*tables.tables}) if done is None else []
             if taken:
-                raise wrong(
-                    _("the database has a table {name!r} of another program; use an empty database").format(
-                        name=taken[0]
-                    )
-                )
+                raise wrong("table_of_others", name=taken[0])
             if done not in {None, *(step.revision for step in steps.walk_revisions())}:
-                raise wrong(
-                    _(
-                        "the tables are at step {step}, which this version of Noren does not know; use another database"
-                    ).format(step=done)
-                )
+                raise wrong("later_step", step=done)
             with Operations.context(context):
                 for step in reversed([*steps.iterate_revisions("head", done or "base")]):
                     step.module.upgrade()
