@@ -194,9 +194,7 @@ def _drawn(
     rows = pl.DataFrame([pl.Series(label, number), *known]).filter((pl.col(label) != NOBODY) & ~blank)
     there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
     if len(there) < 2:
-        raise ParameterError(
-            _("unicity needs at least two customers with known purchases; there are {count}").format(count=len(there))
-        )
+        raise ParameterError(say("few_customers", count=len(there)))
     if sample is not None and sample < 1:
         raise ParameterError.out_of_range("sample", sample, "sample >= 1")
     size = len(there) if sample is None else min(sample, len(there))

@@ -124,11 +124,7 @@ def _chosen(
     if wanted is None:
         later = [name for name in held if last is None or period_key(name) > period_key(last)]
         if not later:
-            raise ParameterError(
-                _("the file ends with {period}, and {last} was already released; give the rows of {expected}").format(
-                    period=held[-1], last=last, expected=expected
-                ),
-            )
+            raise ParameterError(say("ends_before", period=held[-1], last=last, expected=expected))
         wanted = later[0]
     if last is not None and period_key(wanted) < period_key(last):
         raise ParameterError(say("before_last", period=wanted, last=last, expected=expected))

@@ -18,7 +18,6 @@ from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Kind
 from noren.errors import CheckFailedError
-from noren.i18n import _
 from noren.judgement.evidence import Facts, attack_result, facts_from
 from noren.judgement.judging import judge
 from noren.judgement.outcome import people_in
@@ -29,7 +28,10 @@ from noren.ledger.certificate import Certificate
 from noren.ledger.joined import joined
 from noren.ledger.risk import Risk
 from noren.protocols import Guess
+from noren.tables import Texts
 from noren.version import __version__
+
+say = Texts(__name__)
 
 
 @dataclass(frozen=True)
@@ -83,26 +85,16 @@ class BudgetError(CheckFailedError):
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
-        over = ", ".join(
-            _("{measure} would be {value:.4f}, above the budget of {limit:g}").format(
-                measure=name.upper(), value=value, limit=proposal.budget[name]
-            )
-            for name, value in proposal.broken.items()
-        )
         broken, limits, k = proposal.broken, proposal.budget, proposal.enough
+        over = ", ".join(say("over", measure=n.upper(), value=value, limit=limits[n]) for n, value in broken.items())
         beyond = [least for n, least in proposal.least.items() if n in broken and least > limits[n] + 1e-12]
         if beyond:
-            cure = _(
-                "no release of this period can be certified below {least:.4f}, even with all customers in one class; "
-                "raise the budget, or do not release it"
-            ).format(least=beyond[0])
+            cure = say("raise_budget", least=beyond[0])
         elif k is not None and set(broken) <= {"mm", "emm"}:
-            cure = _("protect it in classes of at least {k} with --chain, or do not release it").format(k=k)
+            cure = say("larger_classes", k=k)
         else:
-            cure = _("protect it more strongly with --chain, or do not release it")
-        super().__init__(
-            _("{period} was not released: {over}; {cure}").format(period=proposal.period, over=over, cure=cure)
-        )
+            cure = say("more_strongly")
+        super().__init__(say("over_budget", period=proposal.period, over=over, cure=cure))
 
 
 class UnknownRiskError(CheckFailedError):
@@ -110,15 +102,8 @@ class UnknownRiskError(CheckFailedError):
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
-        why = "; ".join(
-            _("{name} failed: {reason}").format(name=name, reason=reason) for name, reason in proposal.failed.items()
-        )
-        super().__init__(
-            _(
-                "{period} was not released, because its risk is unknown: {why}; correct the attack, or remove it from "
-                "ledger.toml"
-            ).format(period=proposal.period, why=why)
-        )
+        why = "; ".join(say("failed", name=name, reason=reason) for name, reason in proposal.failed.items())
+        super().__init__(say("unknown_risk", period=proposal.period, why=why))
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ command ``noren reproduce``, the page, the Markdown, the JSON and the tests read
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from noren.errors import UnknownNameError, suggestion
@@ -41,7 +42,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.reproduce.frame import PaperDocument
 
-__all__ = ["DOCUMENT_MODULES", "document", "get_documents"]
+__all__ = ["DOCUMENT_MODULES", "document", "get_documents", "unknown_name"]
 
 DOCUMENT_MODULES = {
     "S0": "noren.reproduce.s0",
@@ -53,16 +54,17 @@ DOCUMENT_MODULES = {
 }
 
 
+def unknown_name(name: str, group: str, names: Sequence[str]) -> UnknownNameError:
+    """Return the error for a name that is none of ``names``."""
+    hint, message = suggestion(name, names), _("there is no {name!r} in {group}{hint}; there are {names}")
+    return UnknownNameError(message.format(name=name[:200], group=group, hint=hint, names=", ".join(names)))
+
+
 def document(name: str) -> PaperDocument:
     """Return the document ``name``; upper or lower case."""
     module = {key.casefold(): path for key, path in DOCUMENT_MODULES.items()}.get(name.strip().casefold())
     if module is None:
-        names = (*DOCUMENT_MODULES, "all")
-        raise UnknownNameError(
-            _("there is no {name!r} in {group}{hint}; there are {names}").format(
-                name=name[:200], group="noren reproduce", hint=suggestion(name, names), names=", ".join(names)
-            )
-        )
+        raise unknown_name(name, "noren reproduce", (*DOCUMENT_MODULES, "all"))
     chosen: PaperDocument = importlib.import_module(module).DOCUMENT
     return chosen
 

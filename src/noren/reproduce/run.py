@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from noren.engines.blocks import cores
-from noren.errors import FileError, UnknownNameError, suggestion
+from noren.errors import FileError
 from noren.i18n import _
 from noren.progress import Progress, silent
+from noren.reproduce import unknown_name
 from noren.reproduce.frame import Comparison, Datum, Erratum, Extent, PaperDocument, PaperSection, UnitResults
 from noren.version import __version__
 from noren.work.store import PieceStore, WorkUnit, data_digest, default_folder, pending_units
@@ -40,14 +41,7 @@ class DocumentChoice:
         parts = list(dict.fromkeys(part.key for document in documents for part in document.parts))
         for name in (*tables, *figures, *self.parts):
             if name not in parts:
-                raise UnknownNameError(
-                    _("there is no {name!r} in {group}{hint}; there are {names}").format(
-                        name=name[:200],
-                        group=", ".join(document.key for document in documents),
-                        hint=suggestion(name, parts),
-                        names=", ".join(parts),
-                    )
-                )
+                raise unknown_name(name, ", ".join(document.key for document in documents), parts)
 
 
 @dataclass(frozen=True)

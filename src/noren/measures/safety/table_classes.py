@@ -19,12 +19,13 @@ from noren.data.frames import Records, Table
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, ParameterError, SchemaError, listing
-from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.statistics import weighted_median
 from noren.measures.evidence import public_table
 from noren.protocols import Evidence, Score
+from noren.tables import Texts
 
+say = Texts(__name__)
 LIKELY = 0.8
 """From which share of a class on its commonest sensitive value is as good as told."""
 _ROUNDING = 1e-9
@@ -61,7 +62,7 @@ def table_classes(table: Table, columns: Sequence[str] | None = None) -> TableCl
     """
     quasi = [column.name for column in table.schema.with_role(Role.QUASI)] if columns is None else columns
     if not quasi:
-        raise SchemaError(_("no column of the release is quasi; there are no classes to look at"))
+        raise SchemaError(say("no_quasi_column"))
     # a column at a time, and a whole number for each cell: texts of ten million rows would fill the memory
     keys = pl.DataFrame(packed(_numbers(table.frame[name]) for name in quasi))
     if not keys.width:
@@ -204,11 +205,8 @@ def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
         return list(schema.with_role(Role.SENSITIVE))
     column = schema[named]
     if column.role == Role.QUASI:
-        raise ParameterError(
-            _("{column} is quasi in this release; name one of {columns}").format(
-                column=named, columns=listing([c.name for c in schema.columns if c != column])
-            ),
-        )
+        others = listing([c.name for c in schema.columns if c != column])
+        raise ParameterError(say("quasi_column", column=named, columns=others))
     return [column]
 
 
@@ -327,9 +325,4 @@ def reject_false_claims(score: Score) -> None:
     """Raise if a score of a table's classes shows that a claim is false."""
     if score.notes["holds"] in (True, None):
         return
-    raise CheckFailedError(
-        _(
-            "the release does not keep what it claims: its smallest class has {least:,} rows, and k is {claimed};"
-            " do not publish it, and report the method"
-        ).format(least=int(score.value), claimed=score.notes["claimed"])
-    )
+    raise CheckFailedError(say("false_claim", least=int(score.value), claimed=score.notes["claimed"]))

@@ -28,6 +28,16 @@ def pieces_bought(bought: Purchases) -> Matrix:
     return purchase_matrix(bought.customer, bought.item, bought.quantity, shape)
 
 
+def nothing_alike() -> ParameterError:
+    """Return the error for an original in which no two items are similar."""
+    return ParameterError(
+        _(
+            "no two items of the original are similar, so no similarity can be lost; use another measure, "
+            "such as cell-error"
+        )
+    )
+
+
 class ItemSimilarity(OnDraws):
     """Tell how much of "who bought this also bought that" is lost.
 
@@ -81,12 +91,7 @@ class ItemSimilarity(OnDraws):
         scores = {part: scored(pieces[:, among], score) for part, score, among in every}  # type: ignore[arg-type]
         ways = [way for way in every if any_alike(scores[way[0]])]
         if not ways:
-            raise ParameterError(
-                _(
-                    "no two items of the original are similar, so no similarity can be lost; use another measure, "
-                    "such as cell-error"
-                )
-            )
+            raise nothing_alike()
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
             others = pieces_bought(drawn)

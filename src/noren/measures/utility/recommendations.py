@@ -9,11 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from noren.data.schema import Role
-from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items import item_similarity as kernel
 from noren.measures.evidence import original_history, public_history
-from noren.measures.utility.item_similarity import pieces_bought
+from noren.measures.utility.item_similarity import nothing_alike, pieces_bought
 from noren.measures.utility.purchases import purchases_alike
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
@@ -43,12 +42,7 @@ class Recommendations(Measure):
         """Return the parts of the error, given how many pieces each user bought of each item."""
         expected, actual = (kernel.scored(pieces, self.score) for pieces in (original, released))
         if not kernel.any_alike(expected):
-            raise ParameterError(
-                _(
-                    "no two items of the original are similar, so no similarity can be lost; use another measure, "
-                    "such as cell-error"
-                ),
-            )
+            raise nothing_alike()
         return {"similarity": kernel.similarity_error(expected, actual)}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -19,13 +19,15 @@ from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.hierarchies.levels import MISSING_MARK
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError
-from noren.i18n import N_, _
+from noren.i18n import N_
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.measures.evidence import public_table, reject_another_original
 from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Headline, KeptShare, Measure, Score, UtilityAxis, complement
+from noren.tables import Texts
 
+say = Texts(__name__)
 _BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})
 
@@ -166,12 +168,7 @@ class CellLoss(Measure):
             else:
                 covered[name] = _by_values(pair)
         if all(column.values < 2 for column in covered.values()):
-            raise ParameterError(
-                _(
-                    "every quasi column has a single value in the original, so nothing can be lost; give the original "
-                    "that was protected, or use another measure"
-                )
-            )
+            raise ParameterError(say("single_values"))
         return self._score(covered)
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
@@ -296,13 +293,7 @@ def _by_hierarchy(levels: ColumnLevels, pair: CellPairs, column: Column) -> _Cov
             rows = np.where(deleted, float(levels.rows), levels.rows_by_code(level)[codes])
             own_rows = levels.rows_by_code(0)[levels.codes].astype(np.float64)
             return _Covered(share, rows, own_rows, levels.domain, pair.counts)
-    raise ParameterError(
-        _(
-            "the released cells are on no level of the column's hierarchy; give the hierarchies that "
-            "the release was made with"
-        ),
-        column=column.name,
-    )
+    raise ParameterError(say("no_level"), column=column.name)
 
 
 def _by_values(pair: CellPairs) -> _Covered:
