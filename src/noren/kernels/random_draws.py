@@ -68,12 +68,7 @@ def from_sets(start: Whole, stop: Whole, weight: Whole, uniform: Real) -> tuple[
 
     The sets lie one after another in one array: set i holds the elements ``start[i] … stop[i] - 1``, and element e
     stands for ``weight[e]`` values (1 for an item, its size for a category). Each value of a set is as likely as any
-    other.
-
-    Returns
-    -------
-    element, value
-        The position of the element, and which of its values, counted from 0.
+    other. Returned are the position of the element, and which of its values, counted from 0.
 
     Examples
     --------

@@ -27,14 +27,8 @@ def cosine_clusters(rows: csr_array, count: int, generator: np.random.Generator)
 
     The first centres are rows drawn one after another, far ones more likely (k-means++); then rows go to the most
     similar centre, and centres to the mean direction of their rows, until nothing changes. A cluster that loses its
-    last row takes the one that is least similar to its own centre.
-
-    Parameters
-    ----------
-    rows
-        Rows of length 1 (:func:`unit_rows`); zeros are like nothing.
-    count
-        How many clusters, from 1 to the number of rows.
+    last row takes the one that is least similar to its own centre. ``rows`` have length 1 (:func:`unit_rows`), zeros
+    being like nothing; ``count`` is at most their number.
 
     Examples
     --------

@@ -102,16 +102,8 @@ def union_clusters(
     """Return ``count`` clusters of at least ``least`` sets each that need few additions to be equal inside.
 
     The same seed gives the same clusters, whatever the machine. An interruption from the keyboard, or a report that
-    says enough, ends the search with the best clusters so far.
-
-    Parameters
-    ----------
-    sets, items
-        The sets, and how many items there are.
-    count, least
-        How many clusters, and how many sets each holds; there must be ``count·least`` sets.
-    steps
-        How many moves and swaps are tried for each set.
+    says enough, ends the search with the best clusters so far. There must be ``count·least`` sets; ``steps`` moves and
+    swaps are tried for each of them.
 
     Examples
     --------

@@ -43,14 +43,7 @@ def set_error(
 ) -> Real:
     """Return the chance that a value drawn from a set is not the true one: ``1 - 1/size``, or 1 where it is not in it.
 
-    Parameters
-    ----------
-    holds
-        Whether the set holds the true value.
-    size
-        How many values the set lists.
-    missing, suppressed
-        Where the original has no value, and where the release says none.
+    ``missing`` tells where the original has no value, ``suppressed`` where the release says none.
 
     >>> no = np.zeros(3, dtype=bool)
     >>> set_error(np.array([True, True, False]), np.array([1.0, 4.0, 2.0]), missing=no, suppressed=no).tolist()

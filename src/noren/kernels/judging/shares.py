@@ -169,10 +169,7 @@ def hits_above(members: Real, controls: Real, fpr: float) -> tuple[int, ...]:
 def tpr_low(above: tuple[int, ...], members: int, controls: int, fpr: float, error: float) -> float:
     """Return what TPR at ``fpr`` is at least but for a chance of ``error``; see the text above.
 
-    Parameters
-    ----------
-    above
-        What :func:`hits_above` counted.
+    ``above`` is what :func:`hits_above` counted.
 
     Examples
     --------

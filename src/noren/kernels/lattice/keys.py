@@ -62,12 +62,8 @@ def packed(
 ) -> tuple[Keys, Layout]:
     """Pack codes column by column, the last being the sensitive value.
 
-    Parameters
-    ----------
-    codes, sizes
-        Each field's codes, and how many there may be.
-    steps
-        For each column but the last: what its codes become, level after level.
+    ``sizes`` tell how many codes a field may have, ``steps`` what codes become, level after level, for each column but
+    the last.
 
     Examples
     --------

@@ -46,14 +46,8 @@ class ClassRule(NamedTuple):
 def class_passes(rule: ClassRule, counts: Whole, values: Whole, everybody: Real, histogram: Real) -> bool:
     """Tell whether one class may be shown.
 
-    Parameters
-    ----------
-    counts, values
-        The entries of the class: how many rows, and the code of their sensitive value; each value once.
-    everybody
-        The share of each sensitive value in the whole table.
-    histogram
-        Room for one number per sensitive value, all 0; left so.
+    ``counts`` and ``values`` are the entries of the class, each sensitive value once; ``everybody`` is the share of
+    each value in the whole table; ``histogram`` is room for a number per value, all 0, and left so.
 
     Examples
     --------

@@ -95,18 +95,14 @@ def _auction(cost: Real, rows: int, columns: int, column_of: Whole, row_of: Whol
 def assign(cost: Real, rows: int, columns: int, limit: float, column_of: Whole) -> float:
     """Return the least total of ``cost[i, column_of[i]]`` over distinct columns, and fill in ``column_of``.
 
-    Stops early once the total is known to exceed ``limit``: the value returned is then a lower bound above the limit
-    and ``column_of`` means nothing. The bound is the dual value ``Σ_i min_j (cost_ij − price_j) + Σ_j price_j`` with
-    ``price ≤ 0``, zero where a column has no row; each augmenting path raises it by its length.
+    ``rows`` are at most ``columns``. Stops early once the total is known to exceed ``limit``: the value returned is
+    then a lower bound above the limit and ``column_of`` means nothing. The bound is the dual value ``Σ_i min_j (cost_ij
+    − price_j) + Σ_j price_j`` with ``price ≤ 0``, zero where a column has no row; each augmenting path raises it by its
+    length.
 
     >>> column_of = np.empty(2, dtype=np.int64)
     >>> assign(np.array([[1.0, 2.0, 9.0], [1.0, 5.0, 9.0]]), 2, 3, 1e9, column_of), column_of.tolist()
     (3.0, [1, 0])
-
-    Parameters
-    ----------
-    cost
-        At least ``rows`` × ``columns``; ``rows ≤ columns``.
     """
     bound = 0.0
     for i in range(rows):

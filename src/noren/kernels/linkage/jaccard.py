@@ -201,14 +201,8 @@ def most_similar(index: SetIndex, released: ItemSets, which: Whole, candidates: 
     """Return the customers most similar to some released sets, best first, and how similar they are.
 
     Of equally similar customers the one with the lower number comes first. Customers who share nothing are never an
-    answer: where there are fewer than ``candidates``, :data:`NOBODY` with similarity 0 fills up.
-
-    Parameters
-    ----------
-    released
-        The sets to ask for, in the items' numbers before the index.
-    which
-        Which of them, in any order; the same set twice in a row costs once.
+    answer: where there are fewer than ``candidates``, :data:`NOBODY` with similarity 0 fills up. ``which`` of the
+    ``released`` sets, in the items' numbers before the index, in any order; the same set twice in a row costs once.
 
     Examples
     --------

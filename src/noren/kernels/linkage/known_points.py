@@ -154,12 +154,7 @@ def _intersection(
 def fitting_holders(points: Real, public: PublicRows, sharing: Whole) -> Holders:
     """Return, for each point, the public histories with a row that allows it.
 
-    Parameters
-    ----------
-    points
-        One line per point, one number per column, as in :class:`~noren.kernels.linkage.feasibility.KnownRows`.
-    public
-        The rows of each history.
+    ``points`` have a number per column, as in :class:`~noren.kernels.linkage.feasibility.KnownRows`.
 
     Examples
     --------

@@ -147,14 +147,8 @@ def _fill(score: Real, column: int, cell: int, cells: Cells, noise: Noise) -> fl
 def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: Cells, noise: Noise) -> LikeliestPeople:
     """Return the likeliest people for kinds of rows.
 
-    Parameters
-    ----------
-    cell_of
-        ``cell_of[kind, column]``: the cell that rows of a kind show.
-    rows
-        How many rows of each kind there are.
-    luck
-        A number in [0, 1) for each kind: where among equals it begins to name people.
+    ``cell_of[kind, column]`` is the cell that rows of a kind show; ``luck``, in [0, 1), is where among equals a kind
+    begins to name people.
     """
     kinds, columns = cell_of.shape
     best, weight = np.full(kinds, -np.inf), np.zeros(kinds)

@@ -104,15 +104,9 @@ def background(
 ) -> Backgrounds:
     """Count how public rows lie beside each known row.
 
-    Parameters
-    ----------
-    item_share
-        Of each known row, the share of public rows of its period that have its item.
-    contexts
-        Of each column, the group of rows within which it is compared: that of each known row and of each public one
-        (below 0: none).
-    reach
-        For each column the largest distance of each level, rising; the last is infinite.
+    ``item_share`` is the share of public rows of a known row's period that have its item; ``contexts`` are, for each
+    column, the groups of known and of public rows within which it is compared (below 0: none); ``reach`` are the
+    largest distances of its levels, rising to infinity.
     """
     place = np.zeros(known.values.shape, np.int64)
     shares = []
@@ -187,10 +181,7 @@ class Counts:
     def evidence(self, public: Whole, known: Whole) -> tuple[Real, Whole, Real]:
         """Return, for each pseudonym (row) and customer (column) of a period, what their numbers of rows say.
 
-        Returns
-        -------
-        evidence, levels, usual
-            The log of the likelihood ratio, the level, and the share of pairs at each level.
+        That is the log of the likelihood ratio; beside it stand the level, and the share of pairs at each level.
         """
         level = self.levels(public[:, None], known[None, :])
         beside = np.stack([(level == number).sum(axis=0) for number in range(_LEVELS)], axis=1).astype(np.float64)

@@ -163,14 +163,8 @@ TEMPERATURES = np.array([0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.
 def posterior(first: Whole, value: Real, prior: Real, rest: Real) -> Real:
     """Return the chance of each listed customer, ``prior`` times e^value against all others of the same pseudonym.
 
-    Parameters
-    ----------
-    first
-        Where the customers of each pseudonym start, and where the last one's end.
-    value, prior
-        The log of what speaks for each listed customer, and what was believed before.
-    rest
-        For each pseudonym, what was believed of all who are not listed, for whom nothing speaks.
+    The customers of a pseudonym start at ``first``; ``rest`` is what was believed of all who are not listed, for whom
+    nothing speaks.
 
     Examples
     --------
