@@ -248,16 +248,8 @@ def cell_intervals(
 ) -> CellIntervals:
     """Return an interval for each cell, which holds the estimate.
 
-    Parameters
-    ----------
-    y
-        The perturbed table.
-    estimate
-        A model's answer.
-    draws
-        How many perturbed tables are drawn from each of the two tables that errors are tried on.
-    place
-        Puts arrays where the work on whole tables is to be done.
+    ``draws`` perturbed tables are drawn from each of the two tables that errors are tried on; ``place`` puts arrays
+    where the work on whole tables is done.
     """
 
     def rough_of(table: Real) -> Real:
@@ -346,14 +338,8 @@ def flow_path(
 ) -> Iterator[Real]:
     """Yield the estimates after ``marks`` steps' worth of flow from ``start``.
 
-    Parameters
-    ----------
-    y, start
-        The perturbed table and the first estimate, of as many records; axes before the attributes' hold several tables.
-    own
-        The attributes' own distributions, which ``start`` has.
-    strongest
-        λ of the strongest direction: of two attributes, the product of theirs.
+    ``start`` has the attributes' ``own`` distributions and as many records as ``y``; axes before the attributes' hold
+    several tables. ``strongest`` is λ of the strongest direction: of two attributes, the product of theirs.
     """
     size = len(channels)
     others = [tuple(b - size for b in range(size) if b != axis) for axis in range(size)]

@@ -125,12 +125,7 @@ def candidates(
 ) -> list[ModelCandidate]:
     """Return every candidate with its score; the first is the product of the attributes' own distributions.
 
-    Parameters
-    ----------
-    parts
-        The table of each fold.
-    place
-        Puts arrays where the work on whole tables is to be done.
+    ``parts`` are the tables of the folds; ``place`` puts arrays where the work on whole tables is done.
     """
     y: Real = parts.sum(axis=0)
     without = np.concatenate([y - parts, y[None]])  # each fold left out, and all records

@@ -86,11 +86,8 @@ def margins(
 ) -> Margins:
     """Return the tables of single attributes and of pairs.
 
-    Parameters
-    ----------
-    tabulated
-        Gives the perturbed table of some attributes in each fold, folds being the first axis. The same records are in
-        a fold whatever the attributes are.
+    ``tabulated`` gives the perturbed table of some attributes in each fold, folds being the first axis; the same
+    records are in a fold whatever the attributes are.
     """
     own = []
     for a, channel in enumerate(channels):
@@ -227,12 +224,7 @@ def heaviest_tree(weights: Mapping[Pair, float], attributes: int) -> list[Pair]:
 def implied(own: Sequence[Real], links: Mapping[Pair, Real]) -> dict[Pair, Real]:
     """Return what a tree says of every pair of attributes; axes before the attributes' hold several trees.
 
-    Parameters
-    ----------
-    own
-        The attributes' own distributions.
-    links
-        The distribution of each linked pair, the lower attribute first.
+    ``own`` are the attributes' own distributions, ``links`` those of linked pairs, the lower attribute first.
 
     Examples
     --------

@@ -79,10 +79,7 @@ def keep_probabilities(
 ) -> list[float]:
     """Return the largest ρ of each attribute that keeps k; the same for all, or spread by weights.
 
-    Parameters
-    ----------
-    weights
-        How much of the room each attribute gets: ``-log b_a`` is in proportion to its weight. Left out, ρ is common.
+    With ``weights``, ``-log b_a`` is in proportion to them.
 
     Examples
     --------

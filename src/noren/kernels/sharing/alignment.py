@@ -158,12 +158,7 @@ def _fill(rows: RowArrays, tariff: AlignmentCosts, few: int, many: int, cost: Re
 def pair_costs(rows: RowArrays, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real:
     """Return what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
 
-    Parameters
-    ----------
-    pairs
-        Customers, two to a line.
-    limits
-        Up to which cost each pair is wanted exactly.
+    ``pairs`` are customers, two to a line; up to ``limits`` each cost is wanted exactly.
     """
     values = np.empty(len(pairs))
     most = 0

@@ -149,14 +149,8 @@ def groups_by_pairs(
 class GroupSearch:
     """Improves groups, round by round.
 
-    Parameters
-    ----------
-    rows
-        All customers' rows.
-    suppress
-        Whether a generalised cell is suppressed where that is cheaper.
-    affinity
-        How badly each two customers go together: decides which combinations are tried, and nothing else.
+    ``suppress``: a generalised cell is suppressed where that is cheaper. ``affinity``, how badly two customers go
+    together, decides which combinations are tried, and nothing else.
     """
 
     def __init__(
@@ -245,14 +239,8 @@ class GroupSearch:
     def round(self, out: int, tries: int, lenience: float, heat: float = 0.0) -> float:
         """Take ``out`` members out of every group and put all parts together anew; return how much the cost fell.
 
-        Parameters
-        ----------
-        tries
-            How many combinations are tried for each part, at least.
-        lenience
-            By how much, as a share, a combination may look too dear before it is given up.
-        heat
-            By how much, as a share, groups may get dearer, in the mean: a way out of a valley.
+        At least ``tries`` combinations are tried for each part. As a share, ``lenience`` is by how much one may look
+        too dear before it is given up, ``heat`` by how much groups may get dearer in the mean: a way out of a valley.
         """
         groups = self.groups
         self._dice = int(self.generator.integers(1 << 62))
@@ -369,12 +357,7 @@ def joined_costs(
 ) -> Real:
     """Return what tables cost that are joined, by exact alignment; beyond its limit a bound that exceeds it.
 
-    Parameters
-    ----------
-    pairs
-        Which of ``ones`` is joined with which of ``others``, two to a line.
-    worth
-        The worth of all rows of both, for each pair.
+    ``pairs`` tell which of ``ones`` is joined with which of ``others``; ``worth`` is that of all rows of both.
     """
     tables = [*ones, *others]
     sizes = np.array([t.size for t in tables])

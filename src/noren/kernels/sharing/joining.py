@@ -378,10 +378,7 @@ def _settled(
 def join_costs(rows: RowArrays, suppress: bool, pool: Whole, shapes: Whole, pairs: Whole, limits: Real) -> Real:
     """Return the value of each pair of tables joined; beyond its limit a lower bound that exceeds the limit.
 
-    Parameters
-    ----------
-    pool, shapes
-        All tables one after the other, and for each its place in the pool, its members and its length.
+    ``pool`` has all tables one after the other, ``shapes`` the place, members and length of each.
     """
     column_of = np.empty(max(1, shapes[:, 2].max(initial=1)), dtype=np.int64)
     longest = int(shapes[pairs, 2].min(axis=1).max(initial=0))

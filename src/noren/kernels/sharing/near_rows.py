@@ -214,12 +214,8 @@ def near_assign(
     Those left over are dealt what is left over, as often as that takes, the last few by an assignment over all pairs.
     Stops early where even everybody's best candidate, taken by all who want it, comes to more than ``limit``.
 
-    Parameters
-    ----------
-    a, b
-        What :mod:`noren.kernels.sharing.joining` sums up of the columns of the shorter and the longer table.
-    items_a, items_b
-        The items of the columns, each once.
+    ``a`` and ``b`` are what :mod:`noren.kernels.sharing.joining` sums up of the columns of the shorter and the longer
+    table, ``items_a`` and ``items_b`` their items, each once.
     """
     a, b, items_a, items_b = by_column(a), by_column(b), by_column(items_a), by_column(items_b)
     mine, theirs = np.arange(len(a)), np.arange(len(b))

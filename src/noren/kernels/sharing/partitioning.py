@@ -386,14 +386,8 @@ class Mixture:
 def mixtures(worth: Real, smallest: int, allowed: float, chance: Chance) -> Iterator[Mixture]:
     """Yield mixtures in which the attacker's chance is at most ``allowed``, the one that promises most first.
 
-    Parameters
-    ----------
-    worth
-        What each customer's history has to lose, in cells.
-    smallest
-        No class is smaller.
-    chance
-        The best attacker's chance against given sizes; asked for all sizes only of mixtures that are yielded.
+    ``worth`` is what each customer's history has to lose, in cells; ``chance`` the best attacker's against given sizes,
+    asked for all sizes only of mixtures that are yielded.
 
     Examples
     --------

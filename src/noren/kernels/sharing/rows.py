@@ -34,16 +34,8 @@ def rows_laid_together(customer: Whole, group: Whole, keys: Sequence[NDArray[np.
 
     Each customer's rows are sorted by ``keys``, the first key first, all descending, missing (NaN) last, ties in the
     order given. The j-th rows of all members of a group make one generalised row; rows beyond the group's shortest
-    member are deleted, and so are rows without a customer.
-
-    Parameters
-    ----------
-    customer
-        The customer of each row, coded 0, 1, …; :data:`DELETED` where a row has none.
-    group
-        The group of each customer, coded 0, 1, ….
-    keys
-        What rows are sorted by, such as price and then quantity.
+    member are deleted, and so are rows without a customer. ``customer`` and ``group`` are codes, :data:`DELETED` where
+    a row has no customer.
 
     Examples
     --------
@@ -142,12 +134,8 @@ def _place_in_run(same_as_before: NDArray[np.bool_]) -> Whole:
 def one_of_each(kind: Whole, wanted: Whole, uniform: Real) -> Whole:
     """Return for each kind that is wanted the position of a row of it, all its rows equally likely.
 
-    Parameters
-    ----------
-    kind
-        The kind of each row, coded from 0; rows below 0 are never chosen. Every kind that is wanted must have a row.
-    uniform
-        A number in [0, 1) for each wanted kind: which of its rows.
+    Rows whose ``kind`` is below 0 are never chosen; ``uniform``, in [0, 1), chooses among the rows of a wanted kind,
+    which must have one.
 
     >>> one_of_each(np.array([1, 0, 1, -1]), np.array([1, 1, 0]), np.array([0.4, 0.6, 0.9])).tolist()
     [0, 2, 1]
@@ -161,14 +149,8 @@ def one_of_each(kind: Whole, wanted: Whole, uniform: Real) -> Whole:
 def near_in_time(owner: Whole, moment: Real, whose: Whole, when: Real, uniform: Real) -> Whole:
     """Return for each owner and moment that are wanted the position of that owner's row of the nearest moment.
 
-    Of two moments equally near it is the earlier; of several rows of one moment all are equally likely.
-
-    Parameters
-    ----------
-    owner, moment
-        Of each row; rows whose owner is below 0 are never chosen. Every owner that is wanted must have a row.
-    whose, when, uniform
-        What is wanted, and a number in [0, 1) for each.
+    Of two moments equally near it is the earlier; of several rows of one moment all are equally likely. Rows whose
+    owner is below 0 are never chosen; ``uniform`` is in [0, 1). Every owner that is wanted must have a row.
 
     >>> owner, moment = np.array([0, 1, 1, 1]), np.array([5.0, 1.0, 9.0, 9.0])
     >>> near_in_time(owner, moment, np.array([1, 1, 0]), np.array([4.0, 8.0, 0.0]), np.array([0.0, 0.6, 0.0])).tolist()
