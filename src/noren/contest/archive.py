@@ -63,10 +63,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None, progress: Progress = silent) -> Path:
     """Write a contest to one file: open once its results are out, before that sealed.
 
-    Parameters
-    ----------
-    sealed
-        True for a backup at any time. False stops where the results are not out yet.
+    ``sealed``: true for a backup at any time; false stops where the results are not out yet.
     """
     entries = arena.store.entries(contest)
     if not entries:

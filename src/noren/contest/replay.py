@@ -119,10 +119,7 @@ class Audited:
 def audit(path: Path, receipts: Path | None = None) -> Audited:
     """Verify the chain, the commitment and the receipts of an archive, or of a log with one entry per line.
 
-    Parameters
-    ----------
-    receipts
-        A receipt, or a folder of receipts; those in an archive are verified as well.
+    ``receipts`` are a receipt, or a folder of receipts; those in an archive are verified as well.
     """
     entries = read_log(path)
     problems: list[str] = []
@@ -185,10 +182,7 @@ def _wrong_receipt(receipt: Receipt, key: str, contest: str, entries: Sequence[L
 def replay(path: Path, *, workers: int | None = None, progress: Progress = silent) -> Replayed:
     """Compute every score, target, table and rank of an archive again, and name the first entry that differs.
 
-    Parameters
-    ----------
-    workers
-        How many processes score at once (default: number of cores).
+    So many ``workers`` score at once (default: number of cores).
     """
     with open_archive(path, to_replay=True) as archive, TemporaryDirectory(prefix="noren-replay-") as folder:
         again = _Replay(archive, Path(folder))

@@ -102,14 +102,8 @@ class ByCustomer:
 def by_customer(original: Records, release: Release, guess: Guess, *, cells: bool) -> dict[str, Any]:
     """Return the result of a guess for each customer, as in the log.
 
-    Parameters
-    ----------
-    original, release
-        What was protected, and what came of it with its secret part.
-    guess
-        An attacker's answers, in the pseudonyms of the release.
-    cells
-        Whether a measure of the rules looks at each customer and period (um, mm, emm).
+    The release has its secret part, and the guess its pseudonyms; ``cells``: a measure of the rules looks at each
+    customer and period (um, mm, emm).
     """
     if isinstance(original, History):  # who the customers are, in the order of the digits; of a table its rows
         customers = listed_customers(original)

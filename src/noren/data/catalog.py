@@ -197,12 +197,8 @@ def _is_there(path: Path) -> bool:
 def find(name: str) -> Located:
     """Return where the data set ``name`` is on this machine; never touches the network.
 
-    Its first part must be there; the others are listed where they are beside it.
-
-    Raises
-    ------
-    FileError
-        When it is in none of the :func:`search_folders`, with what to do.
+    Its first part must be there; the others are listed where they are beside it. A :class:`FileError` says what to do
+    when it is in none of the :func:`search_folders`.
     """
     dataset = describe(name)
     folders = search_folders()
@@ -235,12 +231,7 @@ def _how_to_get(dataset: Dataset, archive: str = ARCHIVE) -> str:
 def open_dataset(name: str, part: str | None = None) -> ReadResult:
     """Read a data set by its own schema, with its customers' master where it has one.
 
-    Parameters
-    ----------
-    name
-        A name from :func:`known`.
-    part
-        Another part than the first: ``test`` of Adult, ``T25`` to ``T100`` of PWS Cup 2017.
+    ``part`` is another part than the first: ``test`` of Adult, ``T25`` to ``T100`` of PWS Cup 2017.
     """
     located = find(name)
     dataset, path = located.dataset, located.path(part)
@@ -258,21 +249,8 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     A download that broke off is continued. What came is unpacked and compared with what we know of the data set; on a
     difference everything is removed again. Online Retail, a workbook in the archive, is kept as Parquet.
 
-    Parameters
-    ----------
-    name
-        ``online-retail`` or ``adult``.
-    progress
-        Receives the share that is done.
-    archive
-        Where the archives are; a mirror may stand in.
-    timeout
-        Seconds without a byte before giving up.
-
-    Raises
-    ------
-    FileError
-        When it cannot be downloaded, or is not what we know.
+    ``archive`` is where the archives are, or a mirror; after ``timeout`` seconds without a byte it gives up. A
+    :class:`FileError` says what could not be downloaded, or is not what we know.
     """
     dataset = describe(name)
     if dataset.archive is None:
@@ -351,23 +329,9 @@ def download(
 ) -> Path:
     """Download ``address`` to ``target``, resuming an interrupted download.
 
-    Parameters
-    ----------
-    address
-        Where it is. An ``https`` address stays ``https`` through every redirection.
-    target
-        The complete file; it appears under this name only when every byte announced has come.
-    remedy
-        What to do instead, for the error message.
-    timeout
-        Seconds without a byte before giving up.
-    largest
-        Bytes to accept.
-
-    Raises
-    ------
-    FileError
-        When the network or the server does not give it; what has come stays for the next call.
+    An ``https`` address stays ``https`` through every redirection. The file appears under its name only when every byte
+    announced has come, at most ``largest``; it gives up after ``timeout`` seconds without one. Where the network or the
+    server does not give it, a :class:`FileError` names the ``remedy``, and what has come stays for the next call.
     """
     if urlsplit(address).scheme not in ("http", "https"):
         raise ParameterError(say("no_web_address", address=address))

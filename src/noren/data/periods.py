@@ -23,12 +23,7 @@ Calendar = Literal["month", "week", "quarter"]
 def periods_of(dates: pl.Series, by: Calendar | Sequence[date] = "month") -> pl.Series:
     """Return the name of the period each date falls in; null for no date.
 
-    Parameters
-    ----------
-    dates
-        Days.
-    by
-        ``month``, ``week``, ``quarter``, or the first days of the periods; nothing may come before the first.
+    ``by`` is ``month``, ``week``, ``quarter``, or the first days of the periods; nothing may come before the first.
 
     Examples
     --------

@@ -27,16 +27,8 @@ CHECKERS = ("pwscup2017", "pwscup2018")
 def check_release(schema_name: str, original: Path, release: Path, *, limit: int = 20) -> Report:
     """Check an anonymised table against its original by the rules of ``schema_name``.
 
-    Parameters
-    ----------
-    schema_name
-        One of :data:`CHECKERS`.
-    original
-        The original table T, plain or gzip-compressed.
-    release
-        The anonymised table, in the row order of T (2018: A; 2017: AT).
-    limit
-        How many problems, and how many warnings, to describe; all are counted.
+    ``schema_name`` is one of :data:`CHECKERS`; ``original`` is T, plain or gzip-compressed, ``release`` is in its row
+    order (2018: A; 2017: AT). At most ``limit`` problems, and warnings, are described; all are counted.
     """
     report: Report = _checker(schema_name).check_release(original, release, limit=limit)
     return report
@@ -47,12 +39,8 @@ def check_guess(
 ) -> Report:
     """Check an attacker's answer by the rules of ``schema_name``; the rest is as for :func:`check_release`.
 
-    Parameters
-    ----------
-    guess
-        The answer (2018: F', a pseudonym and a customer a row; 2017: F̂, a customer and twelve pseudonyms a row).
-    published
-        What the attacker was given (2018: A'). The rules of 2017 do not look at it.
+    The ``guess`` has a pseudonym and a customer a row (2018: F'), or a customer and twelve pseudonyms (2017: F̂).
+    ``published`` is what the attacker was given (2018: A'); the rules of 2017 do not look at it.
     """
     files = [original, guess]
     if schema_name == "pwscup2018":

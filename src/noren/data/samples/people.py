@@ -49,11 +49,6 @@ _NEVER: Final = -30.0
 def sample_people(rows: int = 4_000, seed: int = 0) -> Table:
     """Return a table of made-up people; the same seed gives the same rows.
 
-    Parameters
-    ----------
-    rows
-        How many people.
-
     Examples
     --------
     >>> people = sample_people(rows=3, seed=1)
