@@ -381,11 +381,8 @@ def rehearsal(
     known rows, or the public ones if those are more: then each pseudonym stands for a customer. The same share of it is
     known as of the original. Methods that generalise by a long search are not run again.
 
-    Parameters
-    ----------
-    names
-        ``pseudonym`` and ``customer``: what to call pseudonyms, if they change with time, so that months hang
-        together. It need not be right.
+    ``names`` (``pseudonym`` and ``customer``) are what to call pseudonyms that change with time, so that months hang
+    together; they need not be right.
     """
     from noren.methods import methods
 

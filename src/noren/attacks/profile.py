@@ -307,14 +307,8 @@ def solve(
 ) -> None:
     """Assign the pseudonyms of a period, one customer each, so that most are right; write it into ``solution``.
 
-    Parameters
-    ----------
-    more
-        CopyEvidence for each pseudonym and customer of the period beside ``scores``.
-    absent
-        What to add for listed customers without known rows in the period; left out, they cannot be named.
-    heat
-        What evidence is divided by.
+    ``more`` is evidence beside ``scores`` for each pseudonym and customer of the period; ``absent`` what to add for
+    listed customers without known rows in it, who cannot be named without; ``heat`` what evidence is divided by.
     """
     a, b = scores.first[period.first], scores.first[period.stop]
     row, person, value = scores.unit[a:b] - period.first, scores.person[a:b], scores.value[a:b]

@@ -32,16 +32,8 @@ def bars(
 ) -> Spec:
     """Return a bar for each label, or a group of them where there are several series.
 
-    Parameters
-    ----------
-    series
-        Heights by the name of the series, as a legend shows it.
-    nominal
-        Whether labels are names; their bars lie, so that the names can be read.
-    top
-        How far the axis goes, so that several charts can be compared.
-    size
-        Width and height of a picture; on a page a chart fills the width.
+    ``series`` are heights by their names in a legend. Bars of ``nominal`` labels lie, so that names can be read.
+    ``top`` is how far the axis goes, so that several charts can be compared; ``size`` width and height of a picture.
     """
     displayed = distinct(labels, _LONGEST_BAR)
     beyond = [] if nominal else [label for label in displayed if label[:1] in ("<", "≥")]  # bars of all below or above
@@ -145,12 +137,8 @@ def counts_bars(
 ) -> Spec:
     """Return how often each size occurs (COUNTS): rows per customer, sizes of classes.
 
-    Parameters
-    ----------
-    heights
-        Which numbers to draw: ``counts``, or ``members`` where class sizes have them.
-    risky
-        Bars up to this size are persimmon: people in such small classes can be found.
+    ``heights`` are ``counts``, or ``members`` where class sizes have them. Bars up to the size ``risky`` are persimmon:
+    people in such small classes can be found.
     """
     spec = bars(counts["labels"], {value_title: counts[heights]}, label_title=label_title, value_title=value_title)
     if risky is not None:

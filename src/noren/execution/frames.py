@@ -264,15 +264,9 @@ MOST_PARTS = 2_000
 def ranked(frame: DataFrame, order: Sequence[Expression], along: Expression, name: str, *, rows: int) -> DataFrame:
     """Return the frame with its rows' places in ``order``, from 0, as the column ``name``.
 
-    Parameters
-    ----------
-    order
-        What rows are ordered by; no two rows may be alike in it.
-    along
-        A number that never falls along the order: it is what the order is cut by.
-    rows
-        How many rows there are, about; it decides into how many parts they are cut. At most 2,000 numbers of the cuts
-        and the sizes of the parts are held by the driver.
+    ``order`` is what rows are ordered by, no two alike; ``along`` a number that never falls along it, by which it is
+    cut into parts, as many as about so many ``rows`` need. The driver holds at most 2,000 cuts and the sizes of the
+    parts.
     """
     count = min(max(rows // ROWS_OF_A_PART, 1), MOST_PARTS)
     part = f.lit(0)

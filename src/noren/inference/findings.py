@@ -123,10 +123,7 @@ def _of_scores(members: Real, controls: Real) -> dict[str, Estimate]:
 def attribute_result(by: str, about: str, right: Flags, has_secret: Flags, member: Flags, rare: Flags) -> Inferred:
     """Return how much more rightly a secret is guessed of members than of controls.
 
-    Parameters
-    ----------
-    right, has_secret
-        Of whom the guess was right; and who has something to guess at all.
+    ``right`` tells of whom the guess was right, ``has_secret`` who has something to guess at all.
 
     Examples
     --------

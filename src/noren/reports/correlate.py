@@ -76,14 +76,7 @@ def correlate(
 ) -> Correlations:
     """Judge every release by U and by ``measures``, and correlate.
 
-    Parameters
-    ----------
-    original
-        What all the releases were made of.
-    releases
-        Labels and releases, at least three.
-    alpha
-        The level of the two-sided test that there is no correlation.
+    At least three ``releases`` of the ``original``, by label; ``alpha`` is the level of the two-sided test.
     """
     limit = rejection_limit(len(releases), alpha)
     judges = [m for m in measures if m.name != AGAINST]

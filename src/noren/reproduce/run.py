@@ -163,14 +163,8 @@ def reproduce(
 ) -> Reproduction:
     """Run the chosen sections and compare them with the papers.
 
-    Parameters
-    ----------
-    folder
-        Where finished work is cached; by default the user's cache folder.
-    fresh
-        Whether to compute cached work again.
-    workers
-        How many processes; by default one per core. The results are the same.
+    Finished work is cached in ``folder``, by default in the user's cache; ``fresh`` computes it again. The number of
+    ``workers``, by default one per core, does not change the results.
     """
     extent, choice = extent or Extent(), choice or DocumentChoice()
     choice.check(documents)

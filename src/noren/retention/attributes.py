@@ -151,14 +151,8 @@ def attribute_of(
 ) -> Attribute:
     """Return the attribute that a column makes.
 
-    Parameters
-    ----------
-    ends
-        Upper ends of classes, for numbers.
-    missing
-        Whether a missing value is a category of its own.
-    seen
-        The data, where a nominal column without a domain may take its domain from them.
+    ``ends`` are the upper ends of classes, for numbers; with ``missing`` a missing value is a category of its own; a
+    nominal column without a domain takes it from the data ``seen``.
     """
     if ends:
         if column.scale != Scale.RATIO:

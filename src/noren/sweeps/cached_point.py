@@ -31,12 +31,8 @@ _COMPARED_FILES = ("public.parquet", "secret/pseudonyms.parquet")
 class CachedPoint:
     """The pieces of a setting with one seed.
 
-    Parameters
-    ----------
-    cache
-        The folder that ``noren explore --cache`` names.
-    attacks, measures
-        Names; by default all that fit.
+    ``cache`` is the folder that ``noren explore --cache`` names; ``attacks`` and ``measures`` are names, by default all
+    that fit.
     """
 
     def __init__(

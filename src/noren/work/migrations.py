@@ -29,14 +29,8 @@ _one_at_a_time: Final = threading.Lock()
 def migrate(engine: sa.Engine, tables: sa.MetaData, folder: Path, *, version_table: str) -> None:
     """Do the steps that a database lacks.
 
-    Parameters
-    ----------
-    tables
-        What the steps make, all of them together.
-    folder
-        Where the steps lie: ``versions/0001_….py`` and on.
-    version_table
-        The table that says which steps were done.
+    ``tables`` are what the steps make, all of them together; the steps lie in ``folder`` as ``versions/0001_….py`` and
+    on, and ``version_table`` says which were done.
     """
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext

@@ -132,12 +132,7 @@ def pending_units(
 ) -> list[WorkUnit]:
     """Put stored results into ``done`` and return the other units, with what they need, each unit once.
 
-    Parameters
-    ----------
-    fresh
-        Whether nothing is taken from the store.
-    whole
-        Of a unit and its stored result, whether the other files of the unit are there as well.
+    With ``fresh`` nothing is taken from the store; ``whole`` tells whether the other files of a unit are there as well.
     """
     left: dict[WorkUnit, None] = {}
 

@@ -49,12 +49,8 @@ def run_units(
     A unit starts when those it needs are done, the first in order before later ones. The results do not depend on the
     number of workers.
 
-    Parameters
-    ----------
-    prepared
-        What each process does first, such as taking hold of data that all units look at.
-    started
-        Told of each unit when it is handed to a process.
+    ``prepared`` is what each process does first, such as taking hold of data that all units look at; ``started`` is
+    told of each unit when it is handed to a process.
     """
     from noren.work.store import use
 

@@ -72,18 +72,10 @@ def best(
 ) -> None:
     """Improve the best ``answers`` (overlap, sum of sizes, customer) for all released sets.
 
-    Parameters
-    ----------
-    released, known
-        Matrices of zeros and ones in floats of 8 bits, a row for each set; columns a multiple of 128.
-    sizes
-        The sizes of the sets on both sides.
-    place
-        The number by which each customer goes; of equally similar ones the lowest is the answer.
-    tiles
-        For each block of released sets, the first tile of customers to look at and the one after the last.
-    in_order
-        Whether customers stand in order of their numbers.
+    ``released`` and ``known`` are matrices of zeros and ones in floats of 8 bits, a row for each set, columns a
+    multiple of 128; ``tiles`` are, for each block of released sets, the first tile of customers to look at and the one
+    after the last. Of equally similar customers the one of lowest ``place`` is the answer; ``in_order``: they stand in
+    that order.
     """
     left, right = (
         TensorDescriptor.from_tensor(released, [ROWS, _DEEP]),

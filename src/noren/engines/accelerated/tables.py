@@ -93,14 +93,8 @@ def bytes_needed(sizes: Sequence[int]) -> int:
 class ObservedTable:
     """An estimate of a whole table, on a device, that steps of expectation-maximisation improve.
 
-    Parameters
-    ----------
-    sizes, rhos
-        How many values each attribute has, and ρ of each.
-    codes, counts
-        The cells that were seen, each once: a line for each attribute; and how many records each has.
-    double
-        Compute in double precision.
+    ``sizes`` and ``rhos`` are those of the attributes; ``codes`` the cells that were seen, each once, a line for each
+    attribute, ``counts`` their records. ``double``: compute in double precision.
     """
 
     def __init__(

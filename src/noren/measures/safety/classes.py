@@ -121,12 +121,7 @@ class Classes(Measure):
 def counted(counts: Whole, strict: Whole, sharing: Whole, *, customers: int, claimed: int | None) -> Score:
     """Return the score, given how many customers may be behind each public history.
 
-    Parameters
-    ----------
-    counts, strict
-        How many fit it, and how many are left if no two pseudonyms are one person.
-    sharing
-        How many pseudonyms have it.
+    ``counts`` fit it, ``strict`` are left if no two pseudonyms are one person, and ``sharing`` pseudonyms have it.
     """
     pseudonyms = int(sharing.sum())
     notes: dict[str, Any] = {"pseudonyms": pseudonyms}

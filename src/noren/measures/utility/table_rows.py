@@ -48,10 +48,7 @@ class OfTables(Measure):
 def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) -> TableRows:
     """Return the rows to analyse: reconstructed records of a release by retention, else the released rows.
 
-    Parameters
-    ----------
-    only
-        Use the released rows that stand for these original rows alone.
+    With ``only``, the released rows that stand for these original rows alone.
     """
     (original, public), release = both_tables(evidence), evidence.release
     if only is not None:
