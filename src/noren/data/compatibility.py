@@ -320,8 +320,6 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     The rows are ``share`` of all, rounded, drawn without replacement; with the same seed, who knows more knows all that
     one who knows less knows. What is not known is left out. The master, which is public, stays.
 
-    Examples
-    --------
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["a", "b", "c", "d"], "date": ["2010/12/1"] * 4, "item": ["22423", "85123A", "7", "22086"],
     ...         "price": [1.0] * 4, "quantity": [1] * 4}

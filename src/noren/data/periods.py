@@ -25,8 +25,6 @@ def periods_of(dates: pl.Series, by: Calendar | Sequence[date] = "month") -> pl.
 
     ``by`` is ``month``, ``week``, ``quarter``, or the first days of the periods; nothing may come before the first.
 
-    Examples
-    --------
     >>> days = pl.Series([date(2010, 12, 31), date(2011, 1, 1), None])
     >>> [periods_of(days, by).to_list()[:2] for by in ("month", "week", "quarter")]
     [['2010/12', '2011/1'], ['2010/W52', '2010/W52'], ['2010/Q4', '2011/Q1']]

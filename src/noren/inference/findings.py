@@ -125,8 +125,6 @@ def attribute_result(by: str, about: str, right: Flags, has_secret: Flags, membe
 
     ``right`` tells of whom the guess was right, ``has_secret`` who has something to guess at all.
 
-    Examples
-    --------
     >>> right, member = np.array([True, True, True, False]), np.array([True, True, False, False])
     >>> everybody, nobody = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
     >>> attribute_result("hand", "illness", right, everybody, member, nobody).numbers["risk"].value

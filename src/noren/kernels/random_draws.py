@@ -70,8 +70,6 @@ def from_sets(start: Whole, stop: Whole, weight: Whole, uniform: Real) -> tuple[
     stands for ``weight[e]`` values (1 for an item, its size for a category). Each value of a set is as likely as any
     other. Returned are the position of the element, and which of its values, counted from 0.
 
-    Examples
-    --------
     The set {a, b}, where b stands for three values: a has the first quarter of [0, 1), b the rest.
 
     >>> ends = np.zeros(4, dtype=np.int64), np.full(4, 2)

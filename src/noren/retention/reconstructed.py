@@ -24,8 +24,6 @@ _AT_ONCE = 1 << 20
 class ObservedRecords:
     """Perturbed records as codes, an array for each attribute, in the order of the release.
 
-    Examples
-    --------
     >>> alike = ObservedRecords([np.array([0, 1]), np.array([1, 1])], (2, 2), np.array([3, 2]))
     >>> alike.rows, alike.table((0, 1)).tolist(), [codes.tolist() for codes in alike.records()]
     (5, [[0.0, 3.0], [0.0, 2.0]], [[0, 0, 0, 1, 1], [1, 1, 1, 1, 1]])

@@ -49,8 +49,6 @@ _NEVER: Final = -30.0
 def sample_people(rows: int = 4_000, seed: int = 0) -> Table:
     """Return a table of made-up people; the same seed gives the same rows.
 
-    Examples
-    --------
     >>> people = sample_people(rows=3, seed=1)
     >>> people.frame.columns[:4], people.frame["person"].to_list()
     (['person', 'age', 'sex', 'region'], ['P0001', 'P0002', 'P0003'])

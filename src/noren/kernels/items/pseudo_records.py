@@ -30,8 +30,6 @@ def cosine_clusters(rows: csr_array, count: int, generator: np.random.Generator)
     last row takes the one that is least similar to its own centre. ``rows`` have length 1 (:func:`unit_rows`), zeros
     being like nothing; ``count`` is at most their number.
 
-    Examples
-    --------
     >>> rows = csr_array(np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6], [0.0, 1.0]]))
     >>> found = cosine_clusters(rows, 2, np.random.default_rng(1))
     >>> bool(found[0] == found[2] != found[1] == found[3])
@@ -80,8 +78,6 @@ def filled_up(rows: csr_array, cluster: Whole, least: int) -> Whole:
     most similar one moves: the similarity is the mean cosine between the row and the cluster's rows. There must be
     ``least`` rows for each cluster.
 
-    Examples
-    --------
     Cluster 1 has one row; of the three of cluster 0, row 2 is most like it.
 
     >>> rows = csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
@@ -120,8 +116,6 @@ def tf_idf(sets: ItemSets, items: int) -> csr_array:
     ``f_ij`` is 1 where set i holds item j, ``D_j`` are the sets that hold it and n is the number of sets: an item
     counts for more the fewer share it and the shorter the set it stands in. An empty set has a row of zeros.
 
-    Examples
-    --------
     Ann bought tea, Bob tea and milk. Tea says nothing of its own, log(2/2) + 1 = 1; milk weighs log(2/1) + 1 = 1.693.
 
     >>> from noren.kernels.items.packed_sets import item_sets

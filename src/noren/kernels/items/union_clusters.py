@@ -105,8 +105,6 @@ def union_clusters(
     says enough, ends the search with the best clusters so far. There must be ``count·least`` sets; ``steps`` moves and
     swaps are tried for each of them.
 
-    Examples
-    --------
     Four customers of one item each and two of three: like goes with like, and nothing is added.
 
     >>> from noren.kernels.items.packed_sets import item_sets

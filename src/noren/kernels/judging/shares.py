@@ -171,8 +171,6 @@ def tpr_low(above: tuple[int, ...], members: int, controls: int, fpr: float, err
 
     ``above`` is what :func:`hits_above` counted.
 
-    Examples
-    --------
     With 20 controls not even an alarm above all of them is surely rare enough; with 100 it is.
 
     >>> tpr_low((30,) * 3, 30, 20, 0.1, 0.025), round(tpr_low((30,) * 11, 30, 100, 0.1, 0.025), 3)

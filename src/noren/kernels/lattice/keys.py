@@ -65,8 +65,6 @@ def packed(
     ``sizes`` tell how many codes a field may have, ``steps`` what codes become, level after level, for each column but
     the last.
 
-    Examples
-    --------
     >>> keys, layout = packed([np.array([0, 3]), np.array([1, 0])], [4, 2], [[np.array([0, 0, 1, 1])]])
     >>> keys.tolist(), layout.shift.tolist(), layout.levels.tolist()
     ([[4], [3]], [0, 2], [2])

@@ -49,8 +49,6 @@ def class_passes(rule: ClassRule, counts: Whole, values: Whole, everybody: Real,
     ``counts`` and ``values`` are the entries of the class, each sensitive value once; ``everybody`` is the share of
     each value in the whole table; ``histogram`` is room for a number per value, all 0, and left so.
 
-    Examples
-    --------
     Three of one value and one of another: 2 distinct values, but an entropy of 0.56 where log 2 = 0.69 is asked.
 
     >>> entries, room = (np.array([3, 1]), np.array([0, 1]), np.array([0.5, 0.5])), np.zeros(2)

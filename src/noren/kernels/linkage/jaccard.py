@@ -204,8 +204,6 @@ def most_similar(index: SetIndex, released: ItemSets, which: Whole, candidates: 
     answer: where there are fewer than ``candidates``, :data:`NOBODY` with similarity 0 fills up. ``which`` of the
     ``released`` sets, in the items' numbers before the index, in any order; the same set twice in a row costs once.
 
-    Examples
-    --------
     {0, 1} is as it is, {1, 2} shares one of three, {3} nothing.
 
     >>> from noren.kernels.items.packed_sets import item_sets

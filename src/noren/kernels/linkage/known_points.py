@@ -156,8 +156,6 @@ def fitting_holders(points: Real, public: PublicRows, sharing: Whole) -> Holders
 
     ``points`` have a number per column, as in :class:`~noren.kernels.linkage.feasibility.KnownRows`.
 
-    Examples
-    --------
     The value 2 lies in the first history's interval [1;3] and not in the second's [5;9].
 
     >>> from noren.kernels.linkage.feasibility import KnownRows

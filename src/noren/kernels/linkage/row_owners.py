@@ -166,8 +166,6 @@ def posterior(first: Whole, value: Real, prior: Real, rest: Real) -> Real:
     The customers of a pseudonym start at ``first``; ``rest`` is what was believed of all who are not listed, for whom
     nothing speaks.
 
-    Examples
-    --------
     Two of four customers are listed; the first fits three times as well as any customer would.
 
     >>> posterior(np.array([0, 2]), np.log([3.0, 1.0]), np.array([0.25, 0.25]), np.array([0.5])).round(2).tolist()

@@ -226,8 +226,6 @@ def implied(own: Sequence[Real], links: Mapping[Pair, Real]) -> dict[Pair, Real]
 
     ``own`` are the attributes' own distributions, ``links`` those of linked pairs, the lower attribute first.
 
-    Examples
-    --------
     Two links that are equalities make the ends equal.
 
     >>> half = np.array([0.5, 0.5])

@@ -81,8 +81,6 @@ def keep_probabilities(
 
     With ``weights``, ``-log b_a`` is in proportion to them.
 
-    Examples
-    --------
     The paper's .350 for race, sex and country, k = 2.
 
     >>> [round(rho, 3) for rho in keep_probabilities(2, [5, 2, 42], 32561)]

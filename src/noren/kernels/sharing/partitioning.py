@@ -389,8 +389,6 @@ def mixtures(worth: Real, smallest: int, allowed: float, chance: Chance) -> Iter
     ``worth`` is what each customer's history has to lose, in cells; ``chance`` the best attacker's against given sizes,
     asked for all sizes only of mixtures that are yielded.
 
-    Examples
-    --------
     An attacker who needs luck against the three smallest classes: a pair, or two triples, among fours leave him 1/30.
 
     >>> lucky = lambda sizes: 1 / np.prod(np.sort(np.array(sizes, dtype=float))[:3])

@@ -37,8 +37,6 @@ def rows_laid_together(customer: Whole, group: Whole, keys: Sequence[NDArray[np.
     member are deleted, and so are rows without a customer. ``customer`` and ``group`` are codes, :data:`DELETED` where
     a row has no customer.
 
-    Examples
-    --------
     Customer 0 has prices 5, 7, 6, customer 1 has 2, 9: 7 meets 9, 6 meets 2, and 5 is left over.
 
     >>> who, price = np.array([0, 0, 0, 1, 1]), np.array([5.0, 7.0, 6.0, 2.0, 9.0])
@@ -75,8 +73,6 @@ def like_partners(start: Whole, item: Whole, pool: Whole, ranks: Real) -> Whole:
     pool that agree, and are still free, become partners, neighbours by number of rows first. Whoever is left at the end
     is paired by number of rows alone. The work grows with rows times rounds.
 
-    Examples
-    --------
     Histories 0 and 3 hold the same items and find one another whatever the order.
 
     >>> start, item = np.array([0, 2, 4, 6, 8]), np.array([0, 1, 2, 3, 4, 5, 0, 1])
