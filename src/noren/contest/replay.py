@@ -219,12 +219,11 @@ class _Replay:
         here, there = (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in texts)
         self.misfits.append(ReplayMismatch(entry.position, entry.kind, value, here, there, why))
 
-    def _compare(self, entry: LogEntry, ours: Any, theirs: Any, why: str, within: str = "") -> None:
+    def _compare(self, entry: LogEntry, ours: Any, theirs: Any, within: str = "", why: str = "") -> None:
         """Record the first difference of plain data."""
-        different = _difference(ours, theirs)
+        different = _difference(ours, theirs, within)
         if different is not None:
-            path, here, there = different
-            self.misfit(entry, why, ".".join(part for part in (within, path) if part), here, there)
+            self.misfit(entry, why or _("the replay gives a different result"), *different)
 
     def _path(self, digest: str) -> str:
         """Return the path of an extracted file; reject one that is missing or has another digest."""
@@ -242,10 +241,7 @@ class _Replay:
             try:
                 before, state = state, fold([entry], state)  # a kind that there is not stops here
                 self._check(before, entry)
-            except NorenError as error:
-                self.misfit(entry, reason_of(error))
-                return
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            except (NorenError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 self.misfit(entry, reason_of(error))
                 return
         # scores of another scorer that a later one replaced are left out; those that stand are made again by ours
@@ -264,15 +260,13 @@ class _Replay:
         match entry.kind:
             case "created":
                 ours = read_rulebook(body["rulebook"]).digest
-                if ours != body["rulebook_digest"]:
-                    theirs = body["rulebook_digest"]
-                    self.misfit(entry, _("the replay gives a different result"), "rulebook_digest", ours, theirs)
+                self._compare(entry, ours, body["rulebook_digest"], "rulebook_digest")
             case kind if kind in actions.DECIDED:  # phase, quota, team, what may be changed when
                 again = actions.repeat_decision(contest, entry)
                 if not again:
                     self.misfit(entry, _("the rules did not allow this"))
                 else:
-                    self._compare(entry, dict(again[0].body), dict(body), _("the replay gives a different result"))
+                    self._compare(entry, dict(again[0].body), dict(body))
             case "registered" | "joined":
                 own = contest.team_of.get(body["account"])
                 if own is not None:
@@ -294,9 +288,7 @@ class _Replay:
                 self._targets(contest, entry)
             case "flagged":
                 first, second = (contest.submissions[name].judged or {} for name in body["submissions"])
-                share = round(similarity(first["sketch"], second["sketch"]), 4)
-                if share != body["share"]:
-                    self.misfit(entry, _("the replay gives a different result"), "share", share, body["share"])
+                self._compare(entry, round(similarity(first["sketch"], second["sketch"]), 4), body["share"], "share")
             case "revealed":
                 if not _salt_fits(contest.commitment, entry):
                     why = _("the salt does not match the commitment")
@@ -305,9 +297,7 @@ class _Replay:
                     self.misfit(entry, _("the rules did not allow this"))
             case "results":
                 self.counts["results"] += 1
-                ours = results_of(contest).digest
-                if ours != body["digest"]:
-                    self.misfit(entry, _("the replay gives a different result"), "digest", ours, body["digest"])
+                self._compare(entry, results_of(contest).digest, body["digest"], "digest")
 
     def _targets(self, contest: Contest, entry: LogEntry) -> None:
         body, round_ = entry.body, entry.body["round"]
@@ -323,7 +313,7 @@ class _Replay:
             number: release.id for number, release in numbered_releases(then, round_, bytes.fromhex(self._salt)).items()
         }
         if expected != theirs:
-            self._compare(entry, expected, theirs, _("the replay gives a different result"))
+            self._compare(entry, expected, theirs)
             return
         for at, target in enumerate(body["targets"]):
             release = contest.submissions[target["submission"]]
@@ -363,30 +353,25 @@ class _Replay:
     def judge_again(self, workers: int, progress: Progress) -> None:
         """Do the planned work on all cores and compare the results."""
         units = list(dict.fromkeys(unit for _entry, _value, unit in self.units))
-        units.sort(
-            key=lambda unit: unit.arguments[2:4]
-        )  # who reads one release reads it once for all guesses against it
+        # who reads one release reads it once for all guesses against it
+        units.sort(key=lambda unit: unit.arguments[2:4])
         done: dict[WorkUnit, Any] = {}
         for unit in run_units(units, done, PieceStore(self._folder / "pieces"), workers):
             progress(len(done) / len(units), f"{unit.arguments[0]} again")
         for entry, value, unit in self.units:
             self.counts["scores"] += unit.arguments[0] != "target"
-            ours, scorer = done[unit], entry.body.get("scorer", SCORER)
+            ours, scorer, why = done[unit], entry.body.get("scorer", SCORER), ""
             if value:
                 theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]
-                why = _("the replay gives a different result")
             else:
                 theirs = {name: value_ for name, value_ in entry.body.items() if name not in ("submission", "scorer")}
-                why = _("the replay gives a different result")
                 if scorer != SCORER:
-                    message = _(
-                        "it was scored with {scorer}, and {installed} is installed; replay it with that version"
-                    )
-                    why = message.format(scorer=scorer, installed=SCORER)
+                    why = _("it was scored with {scorer}, and {installed} is installed; replay it with that version")
+                    why = why.format(scorer=scorer, installed=SCORER)
             if isinstance(ours, dict) and set(ours) == {"fault"}:
                 self.misfit(entry, ours["fault"])
             else:
-                self._compare(entry, ours, theirs, why, value)
+                self._compare(entry, ours, theirs, value, why)
 
 
 _book = cache(read_rulebook)
