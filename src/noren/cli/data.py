@@ -104,6 +104,7 @@ def categorize(
     count: Annotated[int, Option(min=1)] = 19,
     seed: Annotated[int, Option(min=0, max=2**32 - 1)] = 0,
     page: Path | None = None,
+    grid: Annotated[float | None, Option(min=0.0001, max=90.0)] = None,
     *,
     reading: Reading,
 ) -> Output:
@@ -111,6 +112,7 @@ def categorize(
     from noren.data.categories import (
         complete,
         derive_categories,
+        grid_categories,
         item_names,
         read_categories,
         read_item_names,
@@ -127,9 +129,11 @@ def categorize(
     names_by_item: dict[str, str] = {}
     if names is not None:
         names_by_item = read_item_names(names, names_schema)
-    elif file is None or data.schema.with_role(Role.DESCRIPTION):
+    elif (file is None and grid is None) or data.schema.with_role(Role.DESCRIPTION):
         names_by_item = item_names(data)
-    if file is not None:
+    if grid is not None:
+        categories = grid_categories(data, grid)
+    elif file is not None:
         categories = complete(read_categories(file), items)
     else:
         categories = derive_categories(names_by_item, items, count=count, seed=seed)

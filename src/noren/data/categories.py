@@ -32,10 +32,12 @@ from noren.data.formats.render import Spelling
 from noren.data.formats.source import read_all_bytes
 from noren.data.formats.text_layout import neutral_cells, plain_cells
 from noren.data.frames import History
+from noren.data.guessing.roles import coordinates
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.data.release import Statement
 from noren.data.schema import Kind, Role, Schema
+from noren.data.value_formats import grid_cell
 from noren.errors import FileError, ParameterError
 from noren.tables import Texts
 
@@ -188,6 +190,32 @@ def write_categories(categories: Categories, path: str | Path) -> Path:
     with writing_file(path) as aside:
         neutral_cells(frame).write_csv(aside)
     return Path(path)
+
+
+def grid_categories(history: History, degrees: float) -> Categories:
+    """Group venues by the cell of latitude and longitude that they lie in; those without a place are :data:`UNKNOWN`.
+
+    A venue lies where most of it does: at the median of its rows.
+
+    >>> visited = Schema.of({"columns": {"user": {"role": "customer"}, "venue": {"role": "item"},
+    ...     "lat": {"type": "decimal"}, "lon": {"type": "decimal"}}})
+    >>> went = {"user": ["ann", "bob"], "venue": ["v1", "v2"], "lat": [35.6586, -33.8568], "lon": [139.7454, 151.2153]}
+    >>> grid_categories(History.of(went, visited), 0.1).of_item
+    {'v1': 'N35.6-35.7 E139.7-139.8', 'v2': 'S33.8-33.9 E151.2-151.3'}
+    """
+    place = coordinates(history.schema.columns, history.frame)
+    if place is None:
+        raise ParameterError(say("no_coordinates"))
+    item = history.schema.role(Role.ITEM).name
+    cells = history.frame.group_by(pl.col(item).cast(pl.String).alias("item")).agg(pl.col(place).median())
+    parts = []
+    for name, above, below in zip(place, "NE", "SW", strict=True):
+        own = pl.col(name).cast(pl.Float64)
+        parts += [pl.when(own < 0).then(pl.lit(below)).otherwise(pl.lit(above)), grid_cell(own.abs(), degrees)]
+    named = cells.drop_nulls("item").select(
+        "item", pl.concat_str(parts[0], parts[1], pl.lit(" "), *parts[2:]).fill_null(UNKNOWN).alias("cell")
+    )
+    return Categories(dict(named.sort("item").iter_rows()))
 
 
 DEFAULT_COUNT = 19

@@ -46,6 +46,7 @@ _FOREIGN = {
     "￡": "£",
     "￦": "₩",
 }
+_MICRO = 1_000_000  # cells are cut in millionths of a degree, about 0.1 m, so that they nest
 _MONEY = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
 
 
@@ -161,6 +162,18 @@ def decimal_text(value: pl.Expr) -> pl.Expr:
     fixed = pl.when(value.abs() < 1).then(small).otherwise(value.cast(pl.Int64, strict=False).cast(pl.String))
     same = plain.str.contains("e", literal=True) & (fixed.cast(pl.Float64, strict=False) == value)
     return pl.when(same).then(fixed).otherwise(plain)
+
+
+def grid_cell(degrees: pl.Expr, width: float) -> pl.Expr:
+    """Return the cell of a grid of degrees that a coordinate lies in, from its lower to its upper edge.
+
+    >>> pl.select(grid_cell(pl.lit(pl.Series([35.6586, -0.001, 35.65])), 0.01)).to_series().to_list()
+    ['35.65-35.66', '-0.01-0', '35.65-35.66']
+    """
+    step = round(width * _MICRO)
+    low = (degrees * _MICRO).round().cast(pl.Int64) // step * step
+    ends = (decimal_text(((low + more).cast(pl.Float64) / _MICRO).round(6)) for more in (0, step))
+    return pl.concat_str(*ends, separator="-")
 
 
 def fitting_formats(texts: pl.Series) -> Sequence[str]:

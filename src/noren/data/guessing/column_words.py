@@ -39,7 +39,9 @@ class Hint(StrEnum):
     CALENDAR = "calendar"  # parts of dates, which are numbers and no money
     TIME = "time"
     GOODS = "goods"
-    WORK = "work"  # films, books, games: goods where there are no others
+    WORK = "work"  # films, books, venues: goods where there are no others
+    LATITUDE = "latitude"
+    LONGITUDE = "longitude"
     KIND_OF_GOODS = "kind of goods"
     DESCRIPTION = "description"
     UNIT_PRICE = "unit price"

@@ -26,6 +26,8 @@ from noren.tables import table_of
 _SURE_ITEM = 2.0
 _MANY_PIECES = 10
 _RULES = table_of(__name__)
+_DEGREES = {Hint.LATITUDE: 90.0, Hint.LONGITUDE: 180.0}
+"""The highest degrees of each."""
 
 
 def fits(role: Role, column: Column) -> bool:
@@ -43,6 +45,24 @@ def fits(role: Role, column: Column) -> bool:
             return column.type == ValueType.TEXT
         case _:
             return may_name(column)
+
+
+def coordinates(columns: Sequence[Column], rows: pl.DataFrame) -> tuple[str, str] | None:
+    """Return the columns of latitude and longitude, by their names and ranges; None unless there is one of each.
+
+    >>> rows = pl.DataFrame({"lat": [35.6], "経度": [139.7], "long": [900.0]})
+    >>> coordinates([Column(name=name, type="decimal") for name in rows.columns], rows)
+    ('lat', '経度')
+    """
+    place: list[str] = []
+    for hint, most in _DEGREES.items():
+        named = [c.name for c in columns if c.scale == Scale.RATIO and says(c.name, hint)]
+        highest = {name: rows[name].cast(pl.Float64, strict=False).abs().max() for name in named}
+        within = [name for name, top in highest.items() if isinstance(top, float) and top <= most]
+        if len(within) != 1:
+            return None
+        place += within
+    return place[0], place[1]
 
 
 def shop_roles(columns: Sequence[Column], head: pl.DataFrame, customer: str | None) -> dict[str, Role]:
@@ -80,6 +100,14 @@ def shop_roles(columns: Sequence[Column], head: pl.DataFrame, customer: str | No
         if Role.ITEM in named:
             del roles[named[Role.ITEM]]
         roles[named[Role.DESCRIPTION]] = Role.ITEM
+    place = coordinates(columns, head)
+    if place is not None and scores.get(Role.ITEM, 0.0) < _SURE_ITEM:
+        # who was where: the venue is what lies in one place each, the finest of them
+        free = [c.name for c in plain if roles.get(c.name, Role.ITEM) == Role.ITEM and fits(Role.ITEM, c)]
+        venues = [n for n in free if all(belongs(head, n, degrees) for degrees in place)]
+        counted = {n: Repeats.of(head[n]) for n in venues}
+        if venue := max((n for n in venues if counted[n].repeated), key=lambda n: counted[n].distinct, default=None):
+            roles = {name: role for name, role in roles.items() if role != Role.ITEM} | {venue: Role.ITEM}
     if Role.QUANTITY not in named and Role.PRICE in named:
         # whole numbers called amount are pieces where another column is the price and mostly the larger
         for column in plain:

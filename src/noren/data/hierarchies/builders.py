@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from noren.data.guessing.roles import coordinates
 from noren.data.hierarchies.builder import Builder, ColumnValues
 from noren.data.hierarchies.codes import (
     POSTCODE,
@@ -21,7 +22,7 @@ from noren.data.hierarchies.codes import (
 )
 from noren.data.hierarchies.levels import Hierarchy, canonical
 from noren.data.hierarchies.names import FromColumn, Groups, KeepOrSuppress, Rare, Similar
-from noren.data.hierarchies.numbers import Cuts, Dates, Hours, Quantiles, Widths, default_widths
+from noren.data.hierarchies.numbers import Cuts, Dates, Grid, Hours, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType
 from noren.errors import ParameterError, suggestion
 from noren.i18n import _
@@ -34,6 +35,8 @@ _MOST_EXAMPLES: Final = 12
 class Usual(Builder, by="usual"):
     """What values of the type usually get: numbers ranges, days months and years, codes their first characters.
 
+    A latitude and a longitude get cells of a grid.
+
     Texts that are all post codes with a dash, or all begin with a prefecture, are taken for places of Japan.
     """
 
@@ -43,6 +46,8 @@ class Usual(Builder, by="usual"):
 
 def usual_builder(values: ColumnValues) -> Builder:
     """Return the builder that values of the type usually get."""
+    if values.name in (coordinates(values.records.schema.columns, values.records.frame) or ()):
+        return Grid()
     match values.column.type:
         case ValueType.INTEGER | ValueType.DECIMAL:
             return Widths(tuple(default_widths(values.typed, values.column)))
@@ -69,8 +74,8 @@ def usual_builder(values: ColumnValues) -> Builder:
 BUILDERS: Final[Mapping[str, type[Builder]]] = {
     builder.by: builder
     for builder in (
-        Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, PlaceName, Groups, Rare,
-        Similar, FromColumn, KeepOrSuppress,
+        Usual, Widths, Quantiles, Cuts, Grid, Dates, Hours, Prefix, Postcode, Icd, Municipality, PlaceName, Groups,
+        Rare, Similar, FromColumn, KeepOrSuppress,
     )
 }  # fmt: skip
 """Every builder by its name."""

@@ -26,6 +26,7 @@ from noren.data.formats.render import value_text
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, texts
 from noren.data.schema import Column, ValueType
+from noren.data.value_formats import grid_cell
 from noren.errors import ParameterError, suggestion
 from noren.kernels.arrays import Real, Whole
 from noren.tables import Texts
@@ -52,6 +53,20 @@ class Widths(Builder, by="widths"):
     def _build(self, values: ColumnValues) -> Hierarchy:
         widths = self.parameters or default_widths(values.typed, values.column)
         return number_hierarchy(values.column, values.typed, widths)
+
+
+class Grid(Widths, by="grid"):
+    """Cells of degrees, by default of 0.01, 0.1 and 1 (1.1, 11 and 111 km from south to north)."""
+
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        degrees = self.parameters or (0.01, 0.1, 1.0)
+        for finer, coarser in itertools.pairwise(degrees):
+            if coarser <= finer or not math.isclose(coarser / finer, round(coarser / finer), rel_tol=1e-9):
+                raise ParameterError(say("widths_not_multiples", coarser=coarser, finer=finer))
+        cells = values.typed.cast(pl.Float64).to_frame("0")
+        return values.hierarchy(
+            cells.select(grid_cell(pl.col("0"), width).alias(str(width)) for width in degrees).get_columns()
+        )
 
 
 class Cuts(Builder, by="cuts"):
