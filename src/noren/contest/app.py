@@ -169,7 +169,7 @@ def judging(settings: ArenaSettings) -> Iterator[None]:
 def run_judge(arena: Arena, processes: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
     """Score submissions until the process is interrupted or terminated; unfinished jobs go to other workers."""
     os.umask(PRIVATE_UMASK)
-    logging.config.dictConfig(dict(LOG_SETTINGS))
+    logging.config.dictConfig(LOG_SETTINGS)
     stop = threading.Event()
     for which in (signal.SIGINT, signal.SIGTERM):
         signal.signal(which, lambda *_about: stop.set())

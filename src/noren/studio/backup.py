@@ -123,13 +123,10 @@ def restore(path: Path, folder: Path, database: str | None = None, progress: Pro
         aside = folder / ".restore.part"
         try:
             aside.mkdir(mode=0o700)
-            members = [member for member in archive.infolist() if member.filename != _MANIFEST]
-            for done, member in enumerate(members):
-                progress(done / len(members))
-                target = aside / member.filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(member) as packed_file, target.open("xb") as file:
-                    shutil.copyfileobj(packed_file, file)
+            names = [name for name in archive.namelist() if name != _MANIFEST]
+            for done, name in enumerate(names):  # of these, none leads out of the folder
+                progress(done / len(names))
+                archive.extract(name, aside)
             with contextlib.closing(Store(f"sqlite:///{(aside / _DATABASE).resolve()}")) as copied:
                 entries = copied.trail.entries()
                 verify(entries, say("another_copy"))
@@ -138,10 +135,10 @@ def restore(path: Path, folder: Path, database: str | None = None, progress: Pro
                     raise FileError(say("other_trail"), file=path)
                 _move(copied.engine, folder)
                 if database is not None:
-                    with contextlib.closing(Store(database)) as target_store:
-                        if target_store.trail.head() is not None:
+                    with contextlib.closing(Store(database)) as target:
+                        if target.trail.head() is not None:
                             raise OutputError(say("not_empty"))
-                        _copy_rows(copied.engine, target_store.engine)
+                        _copy_rows(copied.engine, target.engine)
             if database is not None:
                 (aside / _DATABASE).unlink()
             keep_private(aside)
@@ -158,9 +155,10 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(require_readable(path)) as archive:
             names = archive.namelist()
-            if not ({_MANIFEST, _DATABASE} <= set(names) and len(set(names)) == len(names)):
-                raise FileError(say("not_a_backup"), file=path)
-            if not all(map(_NAMES.fullmatch, names)) or json.loads(archive.read(_MANIFEST)).get("form") != _FORM:
+            whole = {_MANIFEST, _DATABASE} <= set(names) and len(set(names)) == len(names)
+            if not (
+                whole and all(map(_NAMES.fullmatch, names)) and json.loads(archive.read(_MANIFEST))["form"] == _FORM
+            ):
                 raise FileError(say("not_a_backup"), file=path)
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError) as error:

@@ -10,8 +10,7 @@ import socket
 import threading
 import traceback
 import webbrowser
-from collections.abc import Callable, Mapping
-from types import TracebackType
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, Protocol
 
 import sqlalchemy as sa
@@ -162,29 +161,19 @@ PRIVATE_UMASK: Final = 0o077
 class LogFormatter(DefaultFormatter):
     """Writes where an unexpected error arose and of which kind it is, without its message, which may quote data."""
 
-    def formatException(  # noqa: N802 - the name of a method of logging
-        self, about: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
-    ) -> str:
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name of a method of logging
         """Return the traceback of an error and of those that caused it, the last first."""
-        lines, error = [], about[1]
+        lines, error = [], ei[1]
         while error is not None:
-            lines += [
-                *traceback.format_tb(error.__traceback__),
-                f"{type(error).__module__}.{type(error).__qualname__}\n",
-            ]
+            kind = type(error)
+            lines += [*traceback.format_tb(error.__traceback__), f"{kind.__module__}.{kind.__qualname__}\n"]
             error = error.__cause__ or error.__context__
         return "".join(lines).rstrip("\n")
 
 
-def _log_settings() -> dict[str, Any]:
-    """Return uvicorn's settings of logs, for all logs of the process, with our formatter."""
-    settings = copy.deepcopy(LOGGING_CONFIG)
-    settings["formatters"]["default"]["()"] = LogFormatter
-    return settings | {"root": {"handlers": ["default"], "level": "WARNING"}}
-
-
-LOG_SETTINGS: Final[Mapping[str, Any]] = _log_settings()
+LOG_SETTINGS: Final = copy.deepcopy(LOGGING_CONFIG) | {"root": {"handlers": ["default"], "level": "WARNING"}}
 """The log of a server: warnings and errors; no addresses of requests, which hold names of files and of people."""
+LOG_SETTINGS["formatters"]["default"]["()"] = LogFormatter
 
 
 def serve_app(app: FastAPI, listening: socket.socket, open_page: str | None, *, patience: int = 3) -> None:
@@ -194,7 +183,7 @@ def serve_app(app: FastAPI, listening: socket.socket, open_page: str | None, *, 
     """
     config = uvicorn.Config(
         app,
-        log_config=dict(LOG_SETTINGS),
+        log_config=LOG_SETTINGS,
         log_level="warning",
         access_log=False,
         server_header=False,
