@@ -55,6 +55,8 @@ def check_ins(names: str, users: int = 30, rows: int = 400) -> pl.DataFrame:
         ("lat price", False),
         ("lat latitude lon", False),
         ("flat salon", False),
+        ("Breitengrad Längengrad", True),
+        ("Breite Länge", False),  # of a parcel
     ],
 )
 def test_names(names: str, found: bool) -> None:
