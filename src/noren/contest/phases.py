@@ -19,6 +19,8 @@ from noren.errors import ParameterError
 from noren.tables import Texts
 
 say = Texts(__name__)
+PRACTICE = "practice"
+"""The round in which teams try everything at once with data of its own: it has no ranks and no results."""
 _IN_ROUNDS = (PhaseKind.PROTECT, PhaseKind.ATTACK)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -108,7 +110,7 @@ def round_label(name: str) -> str:
     >>> round_label("final"), round_label("third")
     ('Final round', 'Round third')
     """
-    return say(f"rounds.{name}") if name in ("preliminary", "final") else say("rounds.other", name=name)
+    return say(f"rounds.{name}") if name in ("preliminary", "final", PRACTICE) else say("rounds.other", name=name)
 
 
 def open_phases(phases: Sequence[Phase], now: str, kind: PhaseKind | None = None) -> list[Phase]:
@@ -188,7 +190,8 @@ def _shifted(phase: Phase, by: dt.timedelta) -> Phase:
 def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("preliminary", "final")) -> list[Phase]:
     """Return a usual plan: registration, then for each round protecting, attacking and a break, evaluation, results.
 
-    ``days`` are how long registration, protecting, attacking, a break and evaluation take.
+    ``days`` are how long registration, protecting, attacking, a break and evaluation take. Practice is during
+    registration.
 
     >>> [one.id for one in planned_phases("2026-04-01T00:00:00+00:00", (7, 7, 7, 2, 1), ["final"])]
     ['registration', 'final-protect', 'final-attack', 'evaluation', 'results']
@@ -198,7 +201,7 @@ def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("
     plan: list[tuple[str, PhaseKind, str | None, dt.timedelta]] = [
         ("registration", PhaseKind.REGISTRATION, None, registration)
     ]
-    for place, name in enumerate(rounds):
+    for place, name in enumerate(round_ for round_ in rounds if round_ != PRACTICE):
         if place and pause:
             plan.append((f"break-{place}", PhaseKind.BREAK, None, pause))
         plan.append((f"{name}-protect", PhaseKind.PROTECT, name, protect))
@@ -206,6 +209,9 @@ def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("
     if evaluation:
         plan.append(("evaluation", PhaseKind.EVALUATION, None, evaluation))
     phases = []
+    if PRACTICE in rounds and registration:
+        until = moment(at + registration)
+        phases.append(Phase(id=PRACTICE, kind=PhaseKind.PROTECT, round=PRACTICE, opens=moment(at), closes=until))
     for ident, kind, of, length in plan:
         phases.append(Phase(id=ident, kind=kind, round=of, opens=moment(at), closes=moment(at + length)))
         at += length

@@ -28,7 +28,7 @@ from noren.contest.background import check_address
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
 from noren.contest.kinds import ContestRole, PhaseKind
-from noren.contest.phases import Phase, check_phases, get_time_zone, moment
+from noren.contest.phases import PRACTICE, Phase, check_phases, get_time_zone, moment
 from noren.contest.receipts import SALT_BYTES, Receipt, commitment
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
@@ -415,7 +415,7 @@ class ContestAccess:
         counting = self.contest.counting_release(known.team, known.round) if known.kind == "release" else None
         fields = {
             "valid": known.valid,
-            "counts": known.counts if counting is None else counting.id == known.id,
+            "counts": (known.counts if counting is None else counting.id == known.id) and known.round != PRACTICE,
             "chosen": self.contest.chosen.get((known.team, known.round)) == known.id,
             "judgement": self._judgement(known) if whole else {},
         }
@@ -440,10 +440,10 @@ class ContestAccess:
         seen = {name: known.judged[name] for name in ("valid", "report", "scorer") if name in known.judged}
         if known.kind == "release":
             seen["values"] = dict(known.values)
-            if self.has_all or self.contest.rulebook.baseline.visible:
+            if self.has_all or self.contest.rulebook.baseline.visible or known.round == PRACTICE:
                 seen["baseline"] = known.judged.get("baseline", {})
             return seen
-        level = "counts" if self.has_all else self.contest.rulebook.outcome
+        level = "counts" if self.has_all or known.round == PRACTICE else self.contest.rulebook.outcome
         if level in ("effect", "counts"):
             seen["values"] = dict(known.values)
         if level == "effect":  # only whether conditions are met

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from noren.contest.kinds import PhaseKind
-from noren.contest.phases import round_label
+from noren.contest.phases import PRACTICE, round_label
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Submission, Team
 from noren.judgement.evidence import AttackResult, Facts
@@ -159,9 +159,12 @@ def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", 
     standings = [_standing(contest, team, round_, visible, final=kind == "final") for team in contest.teams.values()]
     keys = [
         (bool(team.broken), team.score) if team.status == Status.RANKED and team.score is not None else None
-        for team in standings
+        for team in (standings if round_ != PRACTICE else ())
     ]
-    placed = [replace(standing, rank=rank) for standing, rank in zip(standings, ranks(keys), strict=True)]
+    placed = [
+        replace(standing, rank=rank)
+        for standing, rank in zip(standings, ranks(keys) or [None] * len(standings), strict=True)
+    ]
     last = len(placed) + 1
     placed.sort(key=lambda standing: (standing.rank or last, standing.number))
     withheld = bool(contest.rulebook.of_guess()) and visible not in ("all", "counts")
@@ -231,6 +234,8 @@ def _breaks(book: Rulebook, guess: Submission, evidence: AttackEvidence | None) 
 def board_headline(board: Board) -> str:
     """Return who leads or has won, as a sentence in the active language."""
     first = [standing for standing in board.standings if standing.rank == 1]
+    if board.round == PRACTICE:
+        return say("headline.practice")
     if not first:
         return say("headline.nobody", round=round_label(board.round))
     names, score = ", ".join(standing.name for standing in first[:3]), decimal(first[0].score or 0.0)

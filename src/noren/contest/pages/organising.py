@@ -33,7 +33,7 @@ from noren.contest.pages.frame import (
     status_of,
     to_page,
 )
-from noren.contest.phases import Phase, get_time_zone, moment, open_next_phase, planned_phases, round_label
+from noren.contest.phases import PRACTICE, Phase, get_time_zone, moment, open_next_phase, planned_phases, round_label
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest, organisers_only
 from noren.contest.state import Contest, ContestSettings
@@ -228,7 +228,7 @@ class FormInput:
     @property
     def rounds(self) -> tuple[str, ...]:
         """The rounds that are played."""
-        return _ROUNDS.get(self["rounds"], _ROUNDS["two"])
+        return (*_ROUNDS.get(self["rounds"], _ROUNDS["two"]), *([PRACTICE] if self["practice"] else []))
 
     def number(self, name: str, label: str) -> float:
         """Return a number that was typed."""

@@ -24,7 +24,7 @@ from noren.contest.pages.frame import (
     to_page,
     waiting_text,
 )
-from noren.contest.phases import Phase
+from noren.contest.phases import PRACTICE, Phase
 from noren.contest.results import best_attack, matrix_cell
 from noren.contest.rulebook import Rulebook
 from noren.contest.schemas import SubmissionOut
@@ -73,7 +73,8 @@ def _protect_page(request: Request, visit: ContestAccess, wrong: str = "", statu
         round_["used"] = sum(contest.used(team.id, phase.id) for phase in round_["phases"])
         round_["entries"] = [submission_view(visit, release) for release in contest.releases(team.id, name)[::-1]]
     title = current_phase(contest, now)
-    if (current := next((round_ for round_ in rounds if round_["open"]), None)) is not None:
+    current = next((round_ for round_ in rounds if round_["open"]), None)
+    if current is not None and current["round"].id != PRACTICE:
         counting = next((entry for entry in current["entries"] if entry.submission.counts), None)
         result = _("You have no valid release yet") if counting is None else _result(counting)
         title = f"{result}; {title}"
@@ -279,7 +280,7 @@ _A_PAGE = 100
 @router.get("/contests/{contest}/board")
 def show_board(request: Request, visit: Visited, round_: RoundName = "") -> Response:
     """Show the board of a round: live, frozen or final."""
-    board, since = visit.board(_requested_round(visit, round_))
+    board, since = visit.board(_requested_round(visit, round_, played_rounds(visit.contest)))
     return page(
         request,
         "board.html.jinja",
@@ -292,15 +293,12 @@ def show_board(request: Request, visit: Visited, round_: RoundName = "") -> Resp
     )
 
 
-def _requested_round(visit: ContestAccess, name: str) -> str:
+def _requested_round(visit: ContestAccess, name: str, rounds: Sequence[str]) -> str:
     """Return the round of a request, by default the latest that has begun."""
-    contest = visit.contest
-    if name:
-        if name not in contest.rounds:
-            raise actions.not_found(name)
-        return name
-    begun = [phase.round for phase in contest.phases if phase.round and phase.opens <= visit.now]
-    return begun[-1] if begun else played_rounds(contest)[0]
+    if name and name not in rounds:
+        raise actions.not_found(name)
+    begun = [phase.round for phase in visit.contest.phases if phase.round in rounds and phase.opens <= visit.now]
+    return name or (begun[-1] if begun else None) or rounds[0]
 
 
 def _table(contest: Contest, board: Board) -> dict[str, Any]:
@@ -332,7 +330,8 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
         return page(
             request, "no_results.html.jinja", title=_("The results are not published yet"), place="results", visit=visit
         )
-    name = _requested_round(visit, round_)
+    rounds = [name for name in played_rounds(contest) if name != PRACTICE]
+    name = _requested_round(visit, round_, rounds)
     results = next(result for result in visit.results().rounds if result.round == name)
     title, cells = board_headline(results.board), results.matrix.cells
     if cells:
@@ -363,7 +362,7 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
         below=below_chance() if any(cell.side == "below" for cell in cells) else "",
         results=results,
         names=names,
-        **_table(contest, results.board),
+        **_table(contest, results.board) | {"rounds": rounds},
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from noren.contest.phases import round_label
+from noren.contest.phases import PRACTICE, round_label
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, TeamStability, stability_of
 from noren.contest.standings import (
@@ -192,7 +192,7 @@ def results_of(contest: Contest) -> Results:
         commitment=contest.commitment,
         salt=contest.salt or "",
         teams={team.id: team.name for team in contest.teams.values()},
-        rounds=tuple(_round(contest, name) for name in contest.rounds),
+        rounds=tuple(_round(contest, name) for name in contest.rounds if name != PRACTICE),
         refunds=tuple(
             {"submission": submission.id, "team": submission.team, "reason": submission.refunded}
             for submission in contest.submissions.values()
