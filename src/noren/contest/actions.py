@@ -505,6 +505,11 @@ def _by(account: str, kind: str, body: dict[str, Any]) -> EntryContent:
     return EntryContent(kind, f"organiser:{account}", body)
 
 
+ORGANISING: tuple[Action[..., list[EntryContent]], ...] = tuple(
+    act for act in [*globals().values()] if isinstance(act, Action) and act.role == "organiser"
+)
+"""All actions of organisers; each is a route and, if it takes only texts, a form."""
+
 # --- once more -------------------------------------------------------------------------------------------------------
 
 DECIDED: dict[str, Callable[..., list[EntryContent]]] = {

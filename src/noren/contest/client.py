@@ -42,7 +42,6 @@ _PIECE = 2**18
 _AWAY = frozenset({502, 503, 504})
 _LONGEST_WAIT = 8.0
 _WAITING = httpx.Timeout(60.0, connect=15.0)
-_SETTLING = 0.3
 _Kind = TypeVar("_Kind", bound=BaseModel)
 
 
@@ -165,30 +164,6 @@ class Client:
             _content_of(answer)
         return got
 
-    def upload(
-        self, *parts: str, file: Path, params: dict[str, Any], key: str = "", progress: Progress = silent
-    ) -> Any:
-        """Send a file once; a connection that breaks on the way is an :class:`UnreachableError`."""
-        query = {name: value for name, value in params.items() if value is not None}
-        size = file.stat().st_size
-        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
-        headers |= {"Idempotency-Key": key} if key else {}
-
-        def pieces(content: BinaryIO) -> Iterator[bytes]:
-            while piece := content.read(_PIECE):
-                yield piece
-                progress(min(1.0, content.tell() / max(size, 1)))
-
-        try:
-            with file.open("rb") as content:
-                answer = self._http.put(path_of(*parts), content=pieces(content), params=query, headers=headers)
-        except httpx.TransportError as error:
-            raise self._unreachable(error) from None
-        self._check_clock(answer)
-        if answer.status_code in _AWAY:
-            raise self._unreachable(None)
-        return _content_of(answer)
-
     # --- patience ------------------------------------------------------------------------------------------------
 
     def _with_retries(self, once: Callable[[], httpx.Response]) -> httpx.Response:
@@ -255,17 +230,21 @@ class Client:
         progress: Progress = silent,
     ) -> ReceivedOut:
         """Submit a release, or a guess about a target; again under the same key while the server is unreachable."""
-        parts, key = ["releases"] if target is None else ["guesses", target], uuid4().hex
-        until, query = time.monotonic() + self.patience, {"phase": phase}
-        require_readable(file)
-        while True:
-            try:
-                answer = self.upload("contests", contest, *parts, file=file, params=query, key=key, progress=progress)
-                return _parse(ReceivedOut, answer)
-            except UnreachableError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(_SETTLING)
+        parts, size = ["releases"] if target is None else ["guesses", target], require_readable(file).stat().st_size
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        headers |= {"Idempotency-Key": uuid4().hex}
+
+        def pieces(content: BinaryIO) -> Iterator[bytes]:
+            while piece := content.read(_PIECE):
+                yield piece
+                progress(min(1.0, content.tell() / max(size, 1)))
+
+        def once() -> httpx.Response:
+            with file.open("rb") as content:
+                where, query = path_of("contests", contest, *parts), {} if phase is None else {"phase": phase}
+                return self._http.put(where, content=pieces(content), params=query, headers=headers)
+
+        return _parse(ReceivedOut, _content_of(self._with_retries(once)))
 
     def submissions(self, contest: str, *, kind: str | None = None) -> list[SubmissionOut]:
         """Return the submissions of one's team, the newest first."""

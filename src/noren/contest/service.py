@@ -87,9 +87,9 @@ def missing_scope(*scopes: str) -> RefusedError:
     return RefusedError(say("scope", scopes=", ".join(scopes)), status=403)
 
 
-def organisers_only(status: int = 403) -> RefusedError:
+def organisers_only() -> RefusedError:
     """Return the refusal of something that only organisers can do."""
-    return RefusedError(_("only organisers can do this; ask them"), status=status)
+    return RefusedError(_("only organisers can do this; ask them"), status=403)
 
 
 class NewContest(BaseModel):
@@ -262,8 +262,7 @@ class ContestService:
 
     def move_clock(self, who: ArenaIdentity, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
-        if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
-            raise organisers_only(403 if who.account is not None else 401)
+        self.may_create(who)
         clock = self.arena.store.clock
         if not clock.is_rehearsal:
             raise RefusedError(_("the clock can be moved only in a rehearsal; start the server with --rehearsal"))

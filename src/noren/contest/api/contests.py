@@ -209,21 +209,11 @@ class NewHookOut(BaseModel):
 # --- actions ---------------------------------------------------------------------------------------------------------
 
 
-def _changed(visit: ContestAccess, _generated: Mapping[str, str]) -> ContestOut:
-    return contest_out(visit)
-
-
-add_action(organising, actions.pause, ContestOut, _changed)
-add_action(organising, actions.resume, ContestOut, _changed)
-add_action(organising, actions.reschedule, ContestOut, _changed)
-add_action(organising, actions.change_settings, ContestOut, _changed)
-add_action(organising, actions.rescore, ContestOut, _changed)
-add_action(organising, actions.invite, CodeOut, _code)
-add_action(organising, actions.announce, ContestOut, _changed)
-add_action(organising, actions.add_organiser, ContestOut, _changed)
-add_action(organising, actions.reset_password, CodeOut, _code)
-add_action(organising, actions.disqualify, ContestOut, _changed)
-add_action(organising, actions.reinstate, ContestOut, _changed)
+for act in actions.ORGANISING:
+    if "code" in act.parameters:
+        add_action(organising, act, CodeOut, _code)
+    else:
+        add_action(organising, act, ContestOut, lambda visit, _generated: contest_out(visit))
 
 
 @organising.get("/contests/{contest}/flags")

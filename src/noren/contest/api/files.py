@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -28,15 +29,12 @@ from noren.contest.dependencies import (
 )
 from noren.contest.kinds import PhaseKind
 from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
-from noren.contest.service import ArenaIdentity, ContestService
 from noren.i18n import _
 from noren.tables import table_of
 from noren.web.uploads import declared_length, received
 
 router = APIRouter(tags=["files"])
 
-PhaseName = Annotated[str | None, Query(max_length=40, description="which phase, where several are open")]
-IdempotencyKey = Annotated[str, Header(max_length=200, description="the same key again is the same submission")]
 _UPLOADS, _MINUTE = 300, 60.0
 """Files that a team can send per minute."""
 _BLOCK = 2**18
@@ -46,50 +44,47 @@ _BODIES = table_of("noren.contest.api.bodies")
 # --- handing in ------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Upload:
+    """What comes with a file: it is encrypted block by block and never completely in memory."""
+
+    contest: ContestName
+    request: Request
+    who: Identity
+    service: ArenaService
+    phase: Annotated[str | None, Query(max_length=40, description="which phase, where several are open")] = None
+    idempotency_key: Annotated[str, Header(max_length=200, description="the same key again is the same submission")] = (
+        ""
+    )
+
+    async def receive(self, target: str | None = None) -> ReceivedOut:
+        """Store the file."""
+        service, about = self.service, {"phase": self.phase, "target": target}
+        visit = await run_in_threadpool(service.visit, self.who, self.contest)
+        by_team = f"files/{visit.contest.id}/{visit.team().id}"
+        await run_in_threadpool(limit_rate, service.arena.store, by_team, _UPLOADS, _MINUTE)
+        most = visit.contest.settings.largest_file
+        if declared_length(self.request) > most:
+            raise RefusedError(actions.too_large(most), status=413)
+        with hide_file_errors():
+            submission, receipt = await received(
+                self.request,
+                _("your file"),
+                lambda blocks: service.visit(self.who, self.contest).submit(blocks, key=self.idempotency_key, **about),
+            )
+        return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
+
+
 @router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_BODIES["file"])
-async def submit_release(
-    contest: ContestName,
-    request: Request,
-    who: Identity,
-    service: ArenaService,
-    phase: PhaseName = None,
-    idempotency_key: IdempotencyKey = "",
-) -> ReceivedOut:
+async def submit_release(upload: Annotated[_Upload, Depends()]) -> ReceivedOut:
     """Submit a release as the body; the response has its signed receipt."""
-    return await _receive(request, who, service, contest, phase=phase, key=idempotency_key)
+    return await upload.receive()
 
 
 @router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_BODIES["file"])
-async def submit_guess(
-    contest: ContestName,
-    target: TargetName,
-    request: Request,
-    who: Identity,
-    service: ArenaService,
-    phase: PhaseName = None,
-    idempotency_key: IdempotencyKey = "",
-) -> ReceivedOut:
+async def submit_guess(upload: Annotated[_Upload, Depends()], target: TargetName) -> ReceivedOut:
     """Submit a guess about a target as the body; the response has its signed receipt."""
-    return await _receive(request, who, service, contest, phase=phase, target=target, key=idempotency_key)
-
-
-async def _receive(
-    request: Request, who: ArenaIdentity, service: ContestService, contest: str, **about: Any
-) -> ReceivedOut:
-    """Store an upload: it is encrypted block by block and never completely in memory."""
-    visit = await run_in_threadpool(service.visit, who, contest)
-    by_team = f"files/{visit.contest.id}/{visit.team().id}"
-    await run_in_threadpool(limit_rate, service.arena.store, by_team, _UPLOADS, _MINUTE)
-    most = visit.contest.settings.largest_file
-    if declared_length(request) > most:
-        raise RefusedError(actions.too_large(most), status=413)
-    with hide_file_errors():
-        submission, receipt = await received(
-            request,
-            _("your file"),
-            lambda blocks: service.visit(who, contest).submit(blocks, **about),
-        )
-    return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
+    return await upload.receive(target)
 
 
 # --- what was handed in ----------------------------------------------------------------------------------------------

@@ -44,20 +44,14 @@ from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.tables import table_of
-from noren.web.actions import Action
 from noren.web.uploads import declared_length, display_name
-from noren.work.hash_chain import EntryContent
 from noren.work.queue import State
 
 router = APIRouter()
 
 _MOST_JOBS = 50
 _LONGEST_URL = 500
-_PLAIN: dict[str, Action[..., list[EntryContent]]] = {
-    act.name: act
-    for act in vars(actions).values()
-    if isinstance(act, Action) and act.role == "organiser" and act.names is dict  # others take more than texts
-}
+_PLAIN = {act.name: act for act in actions.ORGANISING if act.names is dict}
 """Actions whose form has exactly their parameters."""
 _TIMES = ("opens", "closes", "frozen_from")
 _ACTS = (*_PLAIN, "hook", "unhook", "open", "phases", "settings", "retry", "clock")
