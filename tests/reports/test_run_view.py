@@ -23,7 +23,7 @@ from noren.judgement.release_facts import claimed_by
 from noren.judgement.rule import RULES
 from noren.judgement.verdict import Reason, VerdictStatus
 from noren.protocols import Guess, Score
-from noren.reports.run_view import RunView, run_view
+from noren.reports.run_view import RunView, column_cells, row_pairs, run_view
 from noren.retention.reconstruction import reconstruct
 
 PEOPLE = Schema.of(
@@ -295,3 +295,17 @@ def test_no_drawing_library_is_loaded() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert {"vl_convert", "jinja2"} & set(done.stdout.split()) == set()
     assert "noren.reports.run_view" in done.stdout.split()
+
+
+def test_what_cells_became_is_counted_by_hand() -> None:
+    columns = {"age": {"role": "quasi", "type": "integer"}, "town": {"role": "quasi"}, "note": {"role": "other"}}
+    schema = Schema.of({"kind": "table", "columns": columns})
+    people = Table.of({"age": [20, 30, 40, 60], "town": list("abca"), "note": list("wxyz")}, schema)
+    ages = pl.Series([{"lo": 20, "hi": 30}, {"lo": 20, "hi": 30}, {"lo": 40, "hi": 40}, {"lo": 40, "hi": 60}])
+    towns = pl.Series([["a", "b", "c"], ["b"], None, ["b"]], dtype=pl.List(pl.Enum(list("abc"))))
+    aligned = Table(pl.DataFrame({"age": ages, "town": towns, "note": pl.Series([None] * 4, dtype=pl.String)}), schema)
+    release = Release.of_aligned(people, aligned, Statement("hand"))
+    age, town, note = column_cells(row_pairs(people, release), people, release)
+    assert (age.exact, age.range, age.empty, age.width, age.span) == (0.25, 0.75, 0.0, 10.0, 0.25)
+    assert (town.exact, town.changed, town.set, town.empty, town.size) == (0.25, 0.25, 0.25, 0.25, 3.0)
+    assert (note.exact, note.empty, note.width, note.size) == (0.0, 1.0, None, None)

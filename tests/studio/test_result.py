@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,14 +23,15 @@ from noren.data.release import Release
 from noren.judgement.evidence import AttackResult, Facts
 from noren.judgement.glossary import chapters
 from noren.judgement.judging import judge
-from noren.judgement.numbers import number
+from noren.judgement.numbers import number, percent
 from noren.judgement.release_facts import release_facts
 from noren.judgement.sentences import verdict_label
 from noren.judgement.verdict import AttackEvidence, VerdictStatus
 from noren.measures import measures
-from noren.reports.run_view import RowCounts
+from noren.reports.run_view import ColumnCells, MeasureView, RowCounts
 from noren.studio.pages import result as words
 from noren.studio.pages.result import dwarfing, untried_sentence
+from noren.studio.result_figures import counted_columns
 
 
 @pytest.fixture(scope="module")
@@ -172,23 +174,44 @@ def test_a_table_shows_the_numbers_of_the_command_line(
     assert ("<h3>L1 precision</h3>" in page) == (name == "retention")
 
 
-def test_the_three_numbers_are_what_decides(client: httpx.Client, runs: Finished) -> None:
+def test_three_numbers_tell_risk_use_and_what_was_lost(client: httpx.Client, runs: Finished) -> None:
     def tiles(name: str) -> list[tuple[str, str]]:
         page = client.get(runs.page(name)).text
         found = re.findall(r'figure-label">(.*?) <span.*?figure-value">(.*?)</p>', page, re.DOTALL)[:3]
         return [(html.unescape(label), html.unescape(value)) for label, value in found]
 
-    risk, use, named = tiles("pseudonymize")
+    risk, use, lost = tiles("pseudonymize")
     assert (risk[0], use) == ("Risk (20.0% allowed)", ("utility kept, 1 − U", "100%"))
     assert risk[1].startswith("▲ ")
-    assert named[0] == "People re-identified"
-    assert re.fullmatch(r"▲ \d+ / 120", named[1])
-    told = json.loads((runs.job_folder("hierarchy") / "result.json").read_text())["facts"]["table"]["disclosures"]
-    worst = max(told, key=lambda one: one["certain"])
-    label, value = tiles("hierarchy")[2]
-    assert label == f"People whose {worst['column']} is disclosed"
-    assert value.removeprefix("▲ ") == f"{worst['certain']} / 400"
-    assert tiles("retention")[2][0] == "People re-identified"
+    assert lost == ("Values lost", "0%")
+    result = json.loads((runs.job_folder("by-count") / "result.json").read_text())
+    shares = [cells["empty"] for cells in result["cells"]]
+    assert tiles("by-count")[2] == ("Values lost", percent(sum(shares) / len(shares)))
+    assert max(shares) < 1
+    assert f"{900 - result['rows']['deleted']} of 900 rows are left" in client.get(runs.page("by-count")).text
+
+
+def test_the_use_says_which_columns_it_counts() -> None:
+    cells = {"is_date": False, "exact": 0.0, "changed": 0.0, "range": 0.0, "set": 1.0, "empty": 0.0}
+    columns = [("what", "item", {}), ("shelf", "other", {"set": 0.0, "empty": 1.0}), ("shop", "other", {})]
+    error = MeasureView(
+        name="cell-error", group="utility", value=0.3, unit="", summary="", goal="lower", bounds=(0, 1),
+        parts={"item": 0.3}, notes={},
+    )  # fmt: skip
+    every = tuple(ColumnCells(column=name, role=role, **cells | more) for name, role, more in columns)
+    view: Any = SimpleNamespace(cells=every, measure=lambda name: error if name == "cell-error" else None)
+    assert counted_columns(view, "cell-error") == "Counts what; empty and not counted: shelf"
+    assert counted_columns(SimpleNamespace(cells=every[:1], measure=view.measure), "cell-error") == ""  # type: ignore[arg-type]
+    assert counted_columns(view, None) == ""
+
+
+@pytest.mark.parametrize("tab", ["attacks", "utility", "change", "columns", "details"])
+def test_one_tab_is_open_without_scripts(client: httpx.Client, runs: Finished, tab: str) -> None:
+    page = client.get(runs.page("by-count"), params={"tab": tab}).text
+    panels = dict(re.findall(r'<div class="panel" id="panel-(\w+)"( hidden)?>', page))
+    assert {name for name, hidden in panels.items() if not hidden} == {tab}
+    assert re.findall(r'data-tab="(\w+)" aria-current="page"', page) == [tab]
+    assert client.get(runs.page("by-count"), params={"tab": "nonsense"}).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -363,6 +386,14 @@ def test_findings_of_charts() -> None:
         "released": [[3, 1], [3, 1]],
         "reconstructed": None,
     }
+    shares: dict[str, Any] = {"exact": 0.0, "changed": 0.0, "range": 0.0, "set": 0.9, "empty": 0.1}
+    sets = ColumnCells(column="age", role="quasi", is_date=False, size=5, **shares)
+    assert words.histogram_finding(bars | {"shift": 0.0055}, sets) == (
+        "age: 90.0% sets, 10.0% empty. Spread over the values they may mean, 0.55% of the rows moved to other values"
+    )
+    assert words.how_wide(sets) == "5 values in a set (median)"
+    days = ColumnCells(column="day", role="date", is_date=True, width=14, span=0.25, **shares)
+    assert words.how_wide(days) == "14 days (median), 25.0% of the whole range"
     pair["unsaid"] = {"original": 0.0, "released": 0.0}
     assert words.crosstab_finding(pair) == "age, sex: 25.0% of the rows moved to other values"
     assert "; 0% after reconstruction" in words.crosstab_finding(pair | {"reconstructed": pair["original"]})
@@ -388,11 +419,20 @@ def test_numbers_and_names_for_people() -> None:
 
 
 def drawn(page: Any) -> None:
-    """Scroll through the page, so that every chart is drawn."""
+    """Scroll through what is open of the page, so that every chart is drawn."""
     for figure in page.locator("figure.chart").all():
-        figure.scroll_into_view_if_needed()
-        figure.locator(".plot svg").first.wait_for()
+        if figure.is_visible():
+            figure.scroll_into_view_if_needed()
+            figure.locator(".plot svg").first.wait_for()
     at_rest(page)
+
+
+def every_tab(page: Any) -> Iterator[str]:
+    """Open one tab after another, with its charts drawn."""
+    for tab in page.locator(".tabs a").all():
+        tab.click()
+        drawn(page)
+        yield tab.inner_text()
 
 
 @pytest.mark.slow
@@ -406,9 +446,23 @@ def test_the_page_can_be_used_by_everybody(
     options = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
     with watched(browser, server.address, **options) as page:
         page.goto(runs.page(name))
-        drawn(page)
-        page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
-        without_axe_violations(page)
+        for _tab in every_tab(page):
+            page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
+            without_axe_violations(page)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["pseudonymize", "by-count", "hierarchy", "retention"])
+def test_every_tab_is_short(server: Server, browser: Any, runs: Finished, name: str) -> None:
+    with watched(browser, server.address, viewport={"width": 1280, "height": 800}) as page:
+        page.goto(runs.page(name))
+        heights = {tab: page.evaluate("document.documentElement.scrollHeight") for tab in every_tab(page)}
+        assert len(heights) == 5
+        assert max(heights.values()) <= 2_500, heights
+        page.goto(runs.page(name) + "#rule")  # an address into a tab that is not open
+        expect(page.locator("#rule")).to_be_visible()
+        expect(page.locator(".tabs [aria-current]")).to_have_text("Details")
 
 
 @pytest.mark.slow
@@ -417,10 +471,10 @@ def test_the_page_can_be_used_by_everybody(
 def test_the_page_fits_a_phone(server: Server, browser: Any, runs: Finished, name: str) -> None:
     with watched(browser, server.address, viewport={"width": 390, "height": 844}) as page:
         page.goto(runs.page(name))
-        drawn(page)
-        without_overflow(page)
-        page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
-        without_overflow(page)
+        for _tab in every_tab(page):
+            without_overflow(page)
+            page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
+            without_overflow(page)
 
 
 @pytest.mark.slow
@@ -440,6 +494,7 @@ def test_the_first_screen_has_the_verdict_and_three_numbers(
         for part in (page.locator("h1"), *page.locator("#key .figure").all()):
             box = part.bounding_box()
             assert box["y"] + box["height"] <= bottom
+        page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
         outcome = page.locator(".attacks .outcome").first.bounding_box()
         assert outcome["x"] + outcome["width"] <= width
 
@@ -450,6 +505,7 @@ def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: 
     page = browser_page
     page.goto(runs.page("by-count"))
     page.evaluate("window.stayed = true")
+    page.get_by_role("link", name="Columns").click()
     across = page.get_by_label("Across")
     across.focus()
     page.keyboard.press("p")  # price, by keyboard alone
@@ -459,6 +515,7 @@ def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: 
     page.get_by_text("price, date: ").first.wait_for()
     expect(page.get_by_label("Downwards")).to_have_value("price")
     page.locator("#crosstab .plot svg").first.wait_for()
+    page.get_by_role("link", name="Before and after").click()
     page.get_by_role("link", name="Next").click()
     page.locator("#rows .pager-place", has_text="21 to 40 of 900").wait_for()
     expect(page.get_by_role("link", name="Next")).to_be_focused()
@@ -475,7 +532,7 @@ def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: 
 def test_numbers_explain_themselves_on_focus(browser_page: Any, runs: Finished) -> None:
     page = browser_page
     page.goto(runs.page("by-count"))
-    told = page.locator(".attacks thead th", has_text="needed").locator(".tip")
+    told = page.locator(".attacks thead th", has_text="needed").first.locator(".tip")
     expect(told.locator(".tip-text")).to_be_hidden()
     told.get_by_role("button").focus()
     expect(told.locator(".tip-text")).to_be_visible()

@@ -14,13 +14,14 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from noren.data.arrays import numbers
 from noren.data.categories import as_released
-from noren.data.cells import kind
+from noren.data.cells import cell_ends, is_interval, is_set, kind
 from noren.data.compatibility import class_sizes
 from noren.data.formats.render import Spelling, cell_text
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release
-from noren.data.schema import Kind, Role
+from noren.data.schema import Kind, Role, Scale, ValueType
 from noren.drawing.histograms import (
     BarCounts,
     bars_of,
@@ -94,6 +95,26 @@ class MeasureView(_View):
         return known.part_name(part)
 
 
+class ColumnCells(_View):
+    """What became of a column's cells, as shares of the original rows.
+
+    ``width`` is the median width of ranges (days of dates), ``span`` its share of the column's whole range, ``size``
+    the median number of values in a set.
+    """
+
+    column: str
+    role: str
+    is_date: bool
+    exact: float
+    changed: float
+    range: float
+    set: float
+    empty: float
+    width: float | None = None
+    span: float | None = None
+    size: float | None = None
+
+
 class RunView(_View):
     """The content of the page of a run.
 
@@ -103,6 +124,8 @@ class RunView(_View):
         All that a verdict is made of; pages judge it when they are shown, by the rule in force.
     histograms, class_sizes
         Bars for charts, see :func:`column_bars` and :func:`class_size_bars`.
+    cells
+        What became of the cells of each column, see :func:`column_cells`.
     """
 
     label: str
@@ -114,6 +137,7 @@ class RunView(_View):
     measures: tuple[MeasureView, ...]
     histograms: list[dict[str, Any]]
     class_sizes: dict[str, Any] | None
+    cells: tuple[ColumnCells, ...] = ()
 
     def measure(self, name: str) -> MeasureView | None:
         """Return the view of a measure; None without a score."""
@@ -443,3 +467,33 @@ def _row_pair_columns(name: str, cells: pl.DataFrame, original: Records, release
         pl.col("change").alias(f"change:{name}"),
     )
     return columns.get_columns()
+
+
+def column_cells(pairs: pl.DataFrame, original: Records, release: Release) -> list[ColumnCells]:
+    """Return what became of the cells of each column that names nobody, by original rows beside released ones."""
+    rows, cells = pairs.filter(pl.col("row").is_not_null()), []
+    for column in original.schema.columns if len(rows) else ():
+        name = column.name
+        if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
+            continue
+        changes = {change: count / len(rows) for change, count in rows[f"change:{name}"].value_counts().iter_rows()}
+        same, changed, wider = (changes.get(change, 0.0) for change in ("same", "changed", "generalised"))
+        about: dict[str, Any] = {"set" if column.scale == Scale.NOMINAL else "range": wider}
+        public = release.public.frame[name] if name in release.public.frame.columns else pl.Series()
+        if is_set(public.dtype):
+            sizes = public.list.len()
+            about["size"] = sizes.filter(sizes > 1).median()
+        elif is_interval(public.dtype):
+            low, high = (numbers(end.drop_nulls()) for end in cell_ends(public))
+            known = numbers(original.frame[name].drop_nulls())
+            wide = (high - low)[high > low]
+            if len(wide):
+                about["width"] = float(np.median(wide))
+                about["span"] = about["width"] / max(float(known.max() - known.min()), 1e-12)
+        about = {"range": 0.0, "set": 0.0, "empty": round(max(0.0, 1.0 - same - changed - wider), 9)} | about
+        is_date = column.type in (ValueType.DATE, ValueType.DATETIME)
+        one = ColumnCells(
+            column=printable(name), role=column.role, is_date=is_date, exact=same, changed=changed, **about
+        )
+        cells.append(one)
+    return cells

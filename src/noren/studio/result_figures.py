@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from noren.drawing.risk_map import use_title
+from noren.errors import listing
 from noren.i18n import _
 from noren.judgement.evidence import TableFacts
 from noren.judgement.glossary import terms
@@ -22,6 +23,7 @@ from noren.reports.run_view import MeasureView, RunView
 from noren.tables import Texts
 
 say = Texts(__name__)
+_NOTHING = 1e-9
 _IN_GLOSSARY = ("prosecutor", "journalist", "marketer")
 """Figures that the glossary explains."""
 
@@ -32,7 +34,7 @@ class Fact:
 
     ``of`` names the number for programs, ``direction`` tells which way is better (``safer``, ``higher-safer``,
     ``useful-low``, ``useful-high``), ``more`` is the word of the explanations that tells more, ``beyond`` tells
-    whether it is more than a rule allows.
+    whether it is more than a rule allows, ``note`` is what must be known beside it.
     """
 
     of: str
@@ -43,6 +45,7 @@ class Fact:
     meaning: str
     more: str = ""
     beyond: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,9 @@ class Measured:
 
 
 def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
-    """Return the three numbers that matter: the risk, the use, and what is told of people or taken from them.
+    """Return the three numbers that matter: the risk against the rule, the use, and what was lost.
 
-    The third is, of a table with sensitive values, how many people's a class tells; else whom the best attack names,
-    where that decides; else how many rows are left.
+    The use says which columns it counts, for it may be high where others are empty.
     """
     place = view.place(verdict)
     label, term = say("key.risk.label", allowed=allowed(verdict.rule)), terms("risk")["risk"]
@@ -71,22 +73,28 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     meaning = say("key.use.meaning")
     text = _written(place.use, percent)
     use = Fact("key.use", use_title([place]), place.use, text, "useful-high", meaning, place.use_of or "")
-    facts = [replace(risk, beyond=beyond), use]
-    table, people = verdict.facts.table, verdict.facts.people
-    disclosed = [] if table is None or verdict.facts.proven_k is not None else _disclosure_facts(table)
-    certain = [item for item in disclosed if not item.of.endswith(".likely")]
-    best = max(verdict.evidence, key=lambda item: item.customers, default=None)
-    if table is not None and certain:
-        worst = max(certain, key=lambda item: item.value or 0.0)
-        facts.append(replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value)))
-    elif best is not None and verdict.status != VerdictStatus.PROVED and verdict.risk_of == "attacks":
-        named = round(best.customers * people)
-        fact = _fact("key.named", named, _of_all(named, people), "safer", best.attack, attack=best.attack)
-        facts.append(replace(fact, beyond=verdict.status == VerdictStatus.BROKEN))
-    elif view.rows.deleted is not None:
-        left = view.rows.original - view.rows.deleted
+    facts = [replace(risk, beyond=beyond), replace(use, note=counted_columns(view, place.use_of))]
+    left = None if view.rows.deleted is None else view.rows.original - view.rows.deleted
+    rows = "" if left is None else say("key.lost.rows", left=count(left), rows=count(view.rows.original))
+    if view.cells:
+        lost = sum(column.empty for column in view.cells) / len(view.cells)
+        facts.append(replace(_fact("key.lost", lost, percent(lost), "useful-low"), note=rows))
+    elif left is not None:
         facts.append(_fact("key.rows", left, _of_all(left, view.rows.original), "useful-high"))
     return facts
+
+
+def counted_columns(view: RunView, use_of: str | None) -> str:
+    """Return which columns the use counts, and which of the others are empty; nothing where it counts them all."""
+    measure = None if use_of is None else view.measure(use_of)
+    parts = {name for part in ({} if measure is None else measure.parts) for name in (part, part.rpartition(", ")[0])}
+    counted = [column.column for column in view.cells if parts & {column.role, column.column}]
+    others = [column for column in view.cells if column.column not in counted]
+    empty = [column.column for column in others if column.empty > 1 - _NOTHING]
+    if not counted or not others:
+        return ""
+    text = say("key.use.counts", columns=listing(counted))
+    return text if not empty else say("key.use.empty", counts=text, columns=listing(empty))
 
 
 def _fact(name: str, value: float | None, text: str, direction: str, more: str = "", **words: str) -> Fact:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal, get_args
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse, Response
@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 from noren.attacks import attacks as every_attack
 from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.base import live
-from noren.errors import NorenError
+from noren.errors import NorenError, listing
 from noren.i18n import N_, _
 from noren.judgement.glossary import terms
-from noren.judgement.numbers import count, percent
+from noren.judgement.numbers import count, number, percent
 from noren.judgement.page_text import printable
 from noren.judgement.rule import RECIPIENTS, RULES, get_rule
 from noren.judgement.sentences import (
@@ -26,12 +26,13 @@ from noren.judgement.sentences import (
     headline_sentence,
     remarks,
     rule_sentence,
+    verdict_meaning,
 )
 from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.measures.losses import Losses
 from noren.methods import methods as every_method
 from noren.registry import flags
-from noren.reports.run_view import RowCounts, RunView, StepView
+from noren.reports.run_view import ColumnCells, RowCounts, RunView, StepView
 from noren.studio.actions.projects import change_project
 from noren.studio.api.data import Start
 from noren.studio.folders import LOSSES_FILE, STAGES_FILE, read_json
@@ -47,22 +48,29 @@ from noren.web.frame import stage_rows, with_query
 from noren.work.run import fitting
 
 router = APIRouter()
+say = Texts(__name__)
 
 Column = Annotated[str | None, Query(max_length=200)]
-_EXPLAINED = (
-    "risk", "named", "right", "rate", "chance", "share", "best", "needed", "error", "shift", "unsaid", "deleted",
-)  # fmt: skip
-"""What the page explains, beside verdicts."""
+Tab = Literal["attacks", "utility", "change", "columns", "details"]
+_OF_ATTACKS = ("named", "right", "rate", "chance", "share", "best", "needed")
 
 
 @router.get("/projects/{project}/results/{job}")
-def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, only_changed: bool = False) -> Response:
-    """Show a finished run; one that is under way has a page of its own."""
+def show(
+    visit: OfRun,
+    tab: Tab = "attacks",
+    column: Column = None,
+    a: Column = None,
+    b: Column = None,
+    start: Start = 0,
+    only_changed: bool = False,
+) -> Response:
+    """Show a finished run: the answer, and one of several tabs; a run under way has a page of its own."""
     if visit.run.state != State.DONE and not visit.wrong:
         return visit.to_page(f"runs/{visit.run.id}")
     studio, run, rule = visit.studio, visit.run, visit.project.rule
     view, verdict = studio.result(run.id), studio.verdict(run.id)
-    table = verdict.facts.table
+    table, untried = verdict.facts.table, untried_sentence(visit, view, verdict)
     disclosures = [] if table is None or verdict.facts.proven_k is not None else disclosure_sentences(table)
     # the precision of each marginal, with the noise and reconstructed, where values were perturbed
     score = view.measure("l1-precision")
@@ -76,14 +84,18 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         "result.html.jinja",
         title=verdict.sentence,
         place="results",
+        tab="details" if visit.wrong else tab,
+        tabs=[(name, say(f"tabs.{name}")) for name in get_args(Tab)],
         run=run,
         view=view,
         verdict_of_run=verdict,
+        covers=verdict_meaning(verdict.status),
+        limits=[*remarks(verdict), untried] if untried else remarks(verdict),
         rule=rule_sentence(get_rule(rule)),
+        rule_name=f"{rule}: {_(RECIPIENTS[rule])}" if rule in RULES else rule,
         rules=[(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
         own_rule="" if rule in RULES else rule,
         failed=failures(view.outcome),
-        untried=untried_sentence(visit, view, verdict),
         missing=missing_sentence(view.outcome),
         unaudited=view.audited is False,
         engines=engine_sentences(view.engines),
@@ -91,7 +103,6 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
         useful=useful_facts(view),
         risk=[*table_risk_facts(verdict), *diversity_facts(view)],
         headline=headline_sentence(verdict),
-        remarks=remarks(verdict),
         key=key_facts(view, verdict),
         outcomes={tried.attack: attack_outcome_text(tried, verdict) for tried in verdict.evidence},
         disclosures=[*disclosures, cautions(verdict)[-1]] if disclosures else [],
@@ -103,13 +114,14 @@ def show(visit: OfRun, a: Column = None, b: Column = None, start: Start = 0, onl
             for group in ("utility", "safety")
         },
         precision=[{"name": name} | facts for name, facts in marginals.items() if "perturbed" in facts],
-        histograms=[histogram_of(bars) for bars in view.histograms],
+        cells=cells_of(view),
+        histogram=histogram_of(view, column),
         classes=classes_of(view),
         losses=losses_of(visit),
         change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
-        terms=list(terms(*VerdictStatus, *_EXPLAINED).values()),
-        crosstab=crosstab_of(visit, a, b),
+        attack_terms=list(terms(*_OF_ATTACKS).values()),
+        crosstab=crosstab_of(visit, view, a, b),
         pairs=row_pairs_of(visit, view, start, only_changed=only_changed, address_query={"a": a, "b": b}),
         here_address=visit.address,
     )
@@ -132,7 +144,8 @@ def set_rule(
 @router.get("/projects/{project}/results/{job}/crosstab")
 def show_crosstab(visit: OfRun, a: Column = None, b: Column = None) -> Response:
     """Show the cross tabulation alone, for a page that is open."""
-    about = {"crosstab": crosstab_of(visit, a, b), "here_address": visit.address}
+    crosstab = crosstab_of(visit, visit.studio.result(visit.run.id), a, b)
+    about = {"crosstab": crosstab, "here_address": visit.address}
     return visit.page("result_crosstab.html.jinja", title="", place="results", **about)
 
 
@@ -189,7 +202,6 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-say = Texts(__name__)
 _ROWS_SHOWN = 20
 _DWARFING = 3
 _NOTHING = 1e-9
@@ -197,8 +209,39 @@ _NOTHING = 1e-9
 # --- charts --------------------------------------------------------------------------------------------------
 
 
-def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a column before and after, ready for the page: what it shows, the chart, the numbers."""
+_BECAME: Final = ("exact", "changed", "range", "set", "empty")
+
+
+def cells_of(view: RunView) -> dict[str, Any] | None:
+    """Return what became of the cells of each column, ready for the page; nothing of a result that does not tell."""
+    kinds = [kind for kind in _BECAME if any(getattr(column, kind) > _NOTHING for column in view.cells)]
+    lines = []
+    for column in view.cells:
+        shares = [round(100 * getattr(column, kind), 2) for kind in kinds]
+        starts = [round(sum(shares[:at]), 2) for at in range(len(shares))]
+        texts = [_tiny(share / 100) if share else "–" for share in shares]
+        drawn = any(bars["column"] == column.column for bars in view.histograms)
+        shares_of = list(zip(kinds, starts, shares, texts, strict=True))
+        lines.append({"name": column.column, "has_chart": drawn, "shares": shares_of, "wide": how_wide(column)})
+    about = {"kinds": [(kind, say(f"became.{kind}")) for kind in kinds], "lines": lines, "note": say("became.note")}
+    return about if lines else None
+
+
+def how_wide(column: ColumnCells) -> str:
+    """Return how wide the ranges of a column are, or how large its sets; nothing where it has none."""
+    if column.size is not None:
+        return say("wide.sets", size=number(column.size))
+    if column.width is None or column.span is None:
+        return ""
+    name = "wide.days" if column.is_date else "wide.ranges"
+    return say(name, width=number(column.width), span=percent(min(column.span, 1.0)))
+
+
+def histogram_of(view: RunView, column: str | None) -> dict[str, Any] | None:
+    """Return one column before and after, ready for the page; the first one where this is not there."""
+    bars = next((one for one in view.histograms if one["column"] == column), next(iter(view.histograms), None))
+    if bars is None:
+        return None
     sides = _sides(bars)
     drawn, left_out = bars, ""
     if bars["others"] and dwarfing([bars[side] for side in sides]):
@@ -206,7 +249,9 @@ def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
         left_out = _("The chart shows only the most frequent values of {columns}; the table has all of them.")
         left_out = left_out.format(columns=bars["column"])
     return {
-        "finding": histogram_finding(bars),
+        "name": bars["column"],
+        "names": [one["column"] for one in view.histograms],
+        "finding": histogram_finding(bars, next((c for c in view.cells if c.column == bars["column"]), None)),
         "spec": live(paired_histogram(drawn)),
         "note": left_out,
         "headings": [bars["column"], *map(_, sides)],
@@ -275,7 +320,7 @@ def losses_of(visit: RunRequest) -> dict[str, Any] | None:
     }
 
 
-def crosstab_of(visit: RunRequest, a: str | None, b: str | None) -> dict[str, Any] | None:
+def crosstab_of(visit: RunRequest, view: RunView, a: str | None, b: str | None) -> dict[str, Any] | None:
     """Return the table of two columns, the first two where these are not there; none of fewer columns."""
     tables = visit.studio.crosstabs(visit.run.id)
     names: list[str] = tables["columns"]
@@ -286,6 +331,7 @@ def crosstab_of(visit: RunRequest, a: str | None, b: str | None) -> dict[str, An
     second_name = next((name for name in others if name == b), others[0])
     pair = pair_of(tables, first_name, second_name)
     sides = _sides(pair)
+    is_spread = any(one.column in (first_name, second_name) and one.range + one.set > _NOTHING for one in view.cells)
     # lines of all other values are not drawn where they are so dark that all else would be white
     drawn, gone = dict(pair), []
     if pair["axis_a"]["others"] and dwarfing([[sum(line) for line in pair[side]] for side in sides]):
@@ -311,7 +357,7 @@ def crosstab_of(visit: RunRequest, a: str | None, b: str | None) -> dict[str, An
         "a": first_name,
         "b": second_name,
         "names": names,
-        "finding": crosstab_finding(pair),
+        "finding": crosstab_finding(pair, is_spread=is_spread),
         "spec": live(crosstab_panels(drawn)),
         "notes": notes,
         "headings": [first_name, second_name, *map(_, sides)],
@@ -359,7 +405,7 @@ def row_pairs_of(
         "total": page["total"],
         "only_changed": only_changed,
         "query": filters,
-        "address": with_query(f"{visit.address}#rows", **query),
+        "address": with_query(f"{visit.address}#rows", tab="change", **query),
         "every": None if page["every"] >= every else page["every"],
     }
 
@@ -367,21 +413,24 @@ def row_pairs_of(
 # --- what a title says ---------------------------------------------------------------------------------------
 
 
-def histogram_finding(bars: Mapping[str, Any]) -> str:
-    """Return what a pair of histograms shows, as a title."""
+def histogram_finding(bars: Mapping[str, Any], cells: ColumnCells | None = None) -> str:
+    """Return what a pair of histograms shows, as a title: what cells became, before how far counts moved."""
     shift, unsaid = bars["shift"], bars["unsaid"]
     name = "same" if shift < _NOTHING and unsaid < _NOTHING else "moved" if unsaid < _NOTHING else "unsaid"
     words = {"column": bars["column"], "shift": _tiny(shift), "unsaid": _tiny(unsaid)}
     if bars["reconstructed"] is not None:
         name, words["left"] = "reconstructed", _tiny(bars["shift_reconstructed"])
+    elif cells is not None and cells.range + cells.set > _NOTHING:
+        shares = [(getattr(cells, kind), say(f"share.{kind}")) for kind in _BECAME]
+        name, words["became"] = "became", listing([f"{_tiny(share)} {text}" for share, text in shares if share])
     return say(f"counts.{name}", **words)
 
 
-def crosstab_finding(pair: Mapping[str, Any]) -> str:
-    """Return how far the joint counts of two columns moved, as a title."""
+def crosstab_finding(pair: Mapping[str, Any], *, is_spread: bool = False) -> str:
+    """Return how far the joint counts of two columns moved, as a title; ``is_spread``: over what cells may mean."""
     rows = max(sum(map(sum, pair["original"])) + pair["unsaid"]["original"], 1)
     shift = _moved(pair["original"], pair["released"]) / rows
-    name = "same" if shift < _NOTHING else "moved"
+    name = "spread" if is_spread else "same" if shift < _NOTHING else "moved"
     words = {"column": f"{pair['a']}, {pair['b']}", "shift": _tiny(shift)}
     if pair["reconstructed"] is not None:
         name, words["left"] = "reconstructed", _tiny(_moved(pair["original"], pair["reconstructed"]) / rows)

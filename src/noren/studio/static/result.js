@@ -44,9 +44,42 @@ function differ(form, changed) {
 
 for (const select of document.querySelectorAll('[data-swap="crosstab"] select')) select.dataset.before = select.value;
 
+// --- tabs: links that work without this, here without loading the page -----------------------------------------------
+
+function open(tab) {
+  for (const link of document.querySelectorAll(".tabs a")) {
+    const here = link.dataset.tab === tab;
+    document.getElementById(`panel-${link.dataset.tab}`).hidden = !here;
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+/** An address may point into a panel that is not open. */
+function openTarget() {
+  const panel = document.getElementById(location.hash.slice(1))?.closest(".panel");
+  if (panel?.hidden) {
+    open(panel.id.slice("panel-".length));
+    document.getElementById(location.hash.slice(1)).scrollIntoView();
+  }
+}
+openTarget();
+addEventListener("hashchange", openTarget);
+
+document.querySelector(".tabs").addEventListener("click", (event) => {
+  const tab = event.target.closest("a")?.dataset.tab;
+  if (!tab || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  open(tab);
+  const search = new URLSearchParams(location.search);
+  search.set("tab", tab);
+  history.replaceState(null, "", `${location.pathname}?${search}`);
+});
+
 document.documentElement.classList.add("is-smooth");
 
 document.addEventListener("change", (event) => {
+  if (event.target.name === "column") event.target.form.requestSubmit();
   const form = event.target.closest("[data-swap]");
   if (!form) return;
   if (form.dataset.swap === "crosstab") differ(form, event.target);

@@ -28,7 +28,7 @@ from noren.execution.session import report_stages
 from noren.i18n import _
 from noren.measures.losses import losses
 from noren.progress import Progress, part_of
-from noren.reports.run_view import row_pairs, run_view
+from noren.reports.run_view import column_cells, row_pairs, run_view
 from noren.studio.folders import LOSSES_FILE, STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.work import STAGES
 from noren.studio.work.results import RunFolder, load_outcome, summary_of
@@ -68,10 +68,12 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
         )
     progress(measured, _("preparing"))
     summary = {"failed": results.failed, "audited": results.audited, "engines": results.engines}
-    view: dict[str, Any] = run_view(original, results.outcome(release)).model_dump(mode="json") | summary
-    write_json(folder / "result.json", view)
+    pairs = row_pairs(original, release)
+    pq.write_table(pairs.to_arrow(), folder / "rows.parquet", compression="zstd")
     progress(_VIEWED)
-    pq.write_table(row_pairs(original, release).to_arrow(), folder / "rows.parquet", compression="zstd")
+    view: dict[str, Any] = run_view(original, results.outcome(release)).model_dump(mode="json") | summary
+    view["cells"] = [cells.model_dump(mode="json") for cells in column_cells(pairs, original, release)]
+    write_json(folder / "result.json", view)
     progress(0.95)
     write_json(folder / "crosstabs.json", crosstabs(original, release))
     write_json(folder / LOSSES_FILE, losses(original, release).to_dict())
