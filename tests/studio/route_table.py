@@ -99,6 +99,7 @@ POST   /projects/{project}/archive                                        stewar
 GET    /projects/{project}/compare                                        reader
 POST   /projects/{project}/compare                                        steward
 POST   /projects/{project}/compare/seeds                                  steward
+POST   /projects/{project}/compare/stop                                   steward
 GET    /projects/{project}/compare/state.json                             reader
 POST   /projects/{project}/copy                                           steward
 GET    /projects/{project}/data                                           reader

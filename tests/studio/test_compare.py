@@ -156,7 +156,7 @@ def test_the_map_fills_while_runs_go_on(client: Program, browser_page: Any, tmp_
     # the page shows each run that ends, and is made anew when all are over
     page.locator('#map[data-active="0"]').wait_for()
     page.locator("#risk-map svg, #risk-map canvas").first.wait_for()
-    expect(page.locator("#waiting")).to_be_empty()
+    expect(page.locator("#searching")).to_have_count(0)
     page.locator("tr.best").first.wait_for()
     expect(page.locator("h1")).to_have_text(
         re.compile(r"Recommended: generalize-by-count, k = \d|No setting meets your rule")

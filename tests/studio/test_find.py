@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import html
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
 from tests.studio.conftest import small_project, wait_for
 from tests.studio.in_process import Program, Server
-from tests.studio.quiet import PEOPLE, Quiet
+from tests.studio.quiet import PEOPLE, SHOP, Quiet, heading
 
 from noren.data.reading import read
 from noren.data.schema import Schema
@@ -94,7 +96,45 @@ def test_a_button_judges_by_its_rule_and_starts_the_runs_once(waiting: Quiet) ->
         ]
         assert {job.order["rule"] for job in jobs} == {"public"}
     assert waiting.studio.project(project).rule == "public"
-    assert "6 runs are under way" in waiting.client.get(f"/projects/{project}/compare").text
+    page = waiting.client.get(f"/projects/{project}/compare").text
+    assert heading(page) == "Searching: 0 of 6 settings tried"
+    assert "6 runs are under way · 0%" in page
+    stopped = waiting.client.post(f"/projects/{project}/compare/stop", data={"csrf": waiting.csrf})
+    assert (stopped.status_code, stopped.headers["location"]) == (303, f"/projects/{project}/compare")
+    assert {job.state for job in waiting.studio.store.jobs(project, kind="run")} == {State.CANCELLED}
+    assert 'id="searching"' not in waiting.client.get(f"/projects/{project}/compare").text
+
+
+def test_a_search_says_how_far_it_is_and_what_is_best_so_far(waiting: Quiet) -> None:
+    project = shop(waiting, 30)
+    jobs = start_search(waiting.studio, project=project, rule="partner")
+    store, began = waiting.studio.store, dt.datetime.now(dt.UTC) - dt.timedelta(minutes=2)
+    waiting._do(jobs[-1])
+    for job in jobs[:-1]:
+        store.change_job(job.id, state=State.RUNNING, done=0.4, started=began.isoformat())
+    state = waiting.client.get(f"/projects/{project}/compare/state.json").json()
+    done = (1 + 0.4 * (len(jobs) - 1)) / len(jobs)
+    assert state["done"] == pytest.approx(done)
+    assert state["finding"].startswith(f"So far, 1 of {len(jobs)} settings tried. ")
+    assert re.fullmatch(
+        rf"{len(jobs) - 1} runs are under way · [\d.]+% · Time left, about [23]:[024]0", state["waiting"]
+    )
+
+
+def test_another_rule_is_announced_before_it_is_set(waiting: Quiet) -> None:
+    project = shop(waiting, 30)
+    page = html.unescape(waiting.client.get(f"/projects/{project}/protect").text)
+    for rule in ("public", "inside"):
+        assert f"The rule of this project changes from partner to {rule}, for every release of it." in page
+    assert "changes from partner to partner" not in page
+
+
+def test_columns_that_a_search_empties_are_named_before(waiting: Quiet) -> None:
+    project = waiting.upload(SHOP)
+    answer(waiting.studio, project, "role", "shelf", "other")
+    page = waiting.client.get(f"/projects/{project}/protect").text
+    assert "shelf: empty in every release that is found here" in page
+    assert "empty in every release" not in waiting.client.get(f"/projects/{shop(waiting, 30)}/protect").text
 
 
 def test_a_table_with_sensitive_values_is_asked_for_two_in_each_class(waiting: Quiet) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property, reduce
@@ -11,8 +12,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import JSONResponse, Response
 
+from noren.data.schema import Kind, Role
 from noren.drawing.base import live
-from noren.errors import NorenError, ParameterError
+from noren.errors import NorenError, ParameterError, listing
 from noren.i18n import _, ngettext
 from noren.judgement.frontier import (
     RiskUtilityPoint,
@@ -22,6 +24,7 @@ from noren.judgement.frontier import (
     recommend,
     releasable_points,
 )
+from noren.judgement.numbers import percent
 from noren.judgement.rule import RECIPIENTS
 from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.methods import methods
@@ -30,14 +33,18 @@ from noren.studio.actions import runs as acts
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.pages.frame import OfReady, ProjectRequest, Typed, run_visit
 from noren.studio.pages.result import untried_sentence
+from noren.studio.pages.runs import short_time
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
+from noren.studio.work import time_left
 from noren.studio.work.results import unmeasured_reason
 from noren.sweeps.advice import advice, answer, headline, rule_text
 from noren.sweeps.defaults import strength_text, usual_parameters, usual_values
 from noren.sweeps.page import settings_map
+from noren.tables import Texts
 
 router = APIRouter()
+say = Texts(__name__)
 
 _WIDE: Final = (700, 340)
 _NARROW: Final = (250, 350)
@@ -57,6 +64,7 @@ def show(visit: OfReady) -> Response:
         rule_name=visit.project.rule,
         more_seeds=acts.MORE_SEEDS,
         searches=search_choices(visit),
+        emptied=emptied_sentence(visit),
     )
 
 
@@ -95,6 +103,14 @@ def find_release(visit: OfReady, rule: Annotated[str, Form(max_length=40)] = "")
     return visit.to_page("compare")
 
 
+@router.post("/projects/{project}/compare/stop")
+def stop(visit: OfReady) -> Response:
+    """Cancel every run that waits or is under way; what is finished stays."""
+    for job in visit.studio.store.jobs(visit.project.id, kind="run", states=(State.WAITING, State.RUNNING)):
+        acts.act_on_job(visit.studio, job=job.id, act="cancel")
+    return visit.to_page("compare")
+
+
 @router.post("/projects/{project}/compare/seeds")
 def be_surer(
     request: Request, project: Ident, studio: TheStudio, run: Annotated[str, Form(max_length=12)] = ""
@@ -110,7 +126,7 @@ def search_choices(visit: ProjectRequest) -> list[dict[str, str]]:
     recipients = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
     searches: list[dict[str, str]] = []
     for rule in acts.FOR_WHOM:
-        sentences, wrong = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], ""
+        sentences, wrong, before = [_("For {whom}.").format(whom=_(RECIPIENTS[rule]))], "", visit.project.rule
         try:
             sweep = acts.search_for(visit.studio, visit.project.id, rule)
         except NorenError as error:
@@ -122,9 +138,18 @@ def search_choices(visit: ProjectRequest) -> list[dict[str, str]]:
             sentences.append(_("Tries {methods} with k = {ks}.").format(methods=names, ks=ks))
             if sweep.measures is not None:
                 sentences.append(_("Attacks and measures that take long are left out, and the result says which."))
+            if rule != before:
+                sentences.append(say("changes_rule", before=before, rule=rule))
         text = reduce(lambda text, more: _("{sentence} {more}").format(sentence=text, more=more), sentences)
         searches.append({"rule": rule, "name": recipients[rule], "text": text, "wrong": wrong})
     return searches
+
+
+def emptied_sentence(visit: ProjectRequest) -> str:
+    """Return which columns of purchases every release of a search leaves empty; nothing where there are none."""
+    schema = visit.studio.schema(visit.project.id)
+    names = [c.name for c in schema.columns if c.role in (Role.INVOICE, Role.TIME, Role.DESCRIPTION, Role.OTHER)]
+    return say("emptied", columns=listing(names)) if schema.kind == Kind.HISTORY and names else ""
 
 
 def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
@@ -169,7 +194,7 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
     studio, project = visit.studio, visit.project
     jobs = studio.store.jobs(project.id, kind="run")
     done = [job for job in jobs if job.state == State.DONE]
-    active = sum(not job.state.is_over for job in jobs)
+    searching = _search(studio, jobs)
     rule = studio.rule(project.id)
     # runs of one setting differ in their seeds
     tried: dict[str, list[tuple[Job, RiskUtilityPoint]]] = {}
@@ -181,7 +206,9 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
     marks = {settings[i].label: "frontier" for i in releasable_points(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
     runs = {job.id: place for setting in settings for job, place in setting.runs}
-    waiting = ngettext("{count} run is under way", "{count} runs are under way", active)
+    found = headline(settings, choices) if settings else finding([])
+    if searching:
+        found = say("best_so_far" if settings else "searching", finding=found, **searching["counts"])
     # the map: one point for each setting, which opens its newest run
     drawn = settings_map(settings, choices, rule)
     chart: dict[str, Any] | None = None
@@ -190,7 +217,7 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
         chart = drawn.chart(_WIDE, addresses=addresses)
         chart = live(chart | {"narrow": drawn.chart(_NARROW, narrow=True, addresses=addresses)})
     return {
-        "finding": headline(settings, choices) if settings else finding([]),
+        "finding": found,
         "answer": answer(settings, choices)[1:] if settings else [],
         "advice": [asdict(setting) for setting in advice(settings, choices)],
         "taken": [
@@ -206,8 +233,9 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
             for setting in (settings[choice.chosen] for choice in choices if choice.chosen is not None)
         ],
         "rule": rule_text(rule, choices),
-        "active": active,
-        "waiting": waiting.format(count=active) if active else "",
+        "active": searching.get("active", 0),
+        "done": searching.get("done", 0.0),
+        "waiting": searching.get("text", ""),
         "frontier": frontier_sentence([place for place in places if place.is_placed]) if len(settings) > 1 else "",
         "chart": chart,
         "shapes": {} if drawn is None else drawn.shapes,
@@ -215,6 +243,23 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
         "far": "" if drawn is None else drawn.far,
         "runs": [_line(job, studio, runs.get(job.id), marks.get(job.label, "")) for job in jobs[::-1]],
     }
+
+
+def _search(studio: Studio, jobs: Sequence[Job]) -> dict[str, Any]:
+    """Return how far the runs that are under way are, with those that were started together with them."""
+    active = [job for job in jobs if not job.state.is_over]
+    if not active:
+        return {}
+    sweeps = {job.sweep for job in active if job.sweep}
+    together = [job for job in jobs if job in active or job.sweep in sweeps]
+    done = fmean(1.0 if job.state.is_over else studio.jobs.live(job).done for job in together)
+    begun = min((job.started for job in together if job.started), default=None)
+    now = dt.datetime.now(dt.UTC)
+    left = time_left((now - dt.datetime.fromisoformat(begun)).total_seconds(), done) if begun else None
+    waiting = ngettext("{count} run is under way", "{count} runs are under way", len(active)).format(count=len(active))
+    parts = [waiting, percent(done), *([f"{_('Time left, about')} {short_time(left)}"] if left else [])]
+    counts = {"tried": len(together) - len(active), "count": len(together)}
+    return {"active": len(active), "done": done, "text": " · ".join(parts), "counts": counts}
 
 
 def _line(job: Job, studio: Studio, place: RiskUtilityPoint | None, mark: str) -> dict[str, Any]:

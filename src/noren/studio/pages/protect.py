@@ -29,7 +29,7 @@ from noren.studio.forms.run_form import (
     draft_of_job,
     quick_judges,
 )
-from noren.studio.pages.compare import search_choices
+from noren.studio.pages.compare import emptied_sentence, search_choices
 from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, sentence
 from noren.studio.store import State
 
@@ -102,6 +102,7 @@ def show_protect(
         reading=None,
         open_columns=[],
         searches=search_choices(visit),
+        emptied=emptied_sentence(visit),
     )
 
 

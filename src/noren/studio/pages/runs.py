@@ -65,7 +65,7 @@ def show_job(visit: OfProject, job: Ident) -> Response:
         on_cluster=parse_engine(run.order.get("engine", "local")).address is not None,
         ahead=ahead,
         elapsed=run.elapsed,
-        left=_short_time(out.left),
+        left=short_time(out.left),
         question=_question(run, "cancel"),
         page_words={
             "over": {str(state): title for state, title in titles.items()},
@@ -73,14 +73,14 @@ def show_job(visit: OfProject, job: Ident) -> Response:
             "stopping": _("Stopping; the best result so far is kept."),
             "lost": _("The server does not answer."),
         },
-        short_time=_short_time,
+        short_time=short_time,
     )
 
 
-def _short_time(seconds: float | None) -> str:
+def short_time(seconds: float | None) -> str:
     """Return a duration as ``m:ss`` or ``h:mm:ss``, rounded up; empty if it is unknown. runs.js does the same.
 
-    >>> _short_time(65), _short_time(3600)
+    >>> short_time(65), short_time(3600)
     ('1:05', '1:00:00')
     """
     if seconds is None:
@@ -198,7 +198,7 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": job.address,
         "state": job.state.words,
-        "left": _short_time(out.left),
+        "left": short_time(out.left),
         "verdict": place.status,
         "use": None if use is None else percent(use),
         "error": error,
@@ -209,5 +209,5 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "risk": None if risk is None else percent(risk),
         "risk_of": _share_words(place.risk_of),
         "when": job.ended or job.started or job.created,
-        "took": _short_time(job.elapsed) if job.ended else "",
+        "took": short_time(job.elapsed) if job.ended else "",
     }

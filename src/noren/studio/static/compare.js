@@ -33,6 +33,7 @@ async function refresh() {
     if (figure) draw(figure, state.chart);
   }
   document.getElementById("waiting").textContent = state.waiting;
+  document.getElementById("searched").value = state.done;
   for (const run of state.runs) {
     const row = document.querySelector(`tr[data-run="${run.id}"]`);
     if (!row) continue;
