@@ -262,3 +262,18 @@ def test_an_error_of_many_lines_is_a_list(quiet: Quiet) -> None:
     text = html.unescape(quiet.page(project))
     assert "▲ </span>data.csv has 2 problems:</p>" in text
     assert "<li>row 2, column age, 'x': no number</li><li>row 3, column born: no day</li>" in text
+
+
+def test_names_and_contacts_are_left_out_unless_somebody_keeps_them(quiet: Quiet) -> None:
+    rows = "".join(f"{n % 4},2024-01-{n + 1:02},tea{n % 3},C{n % 4},x,090-1234-000{n % 4}\n" for n in range(12))
+    project = quiet.upload("顧客ID,購入日,商品,氏名,メールアドレス,電話\n" + rows)
+    text = html.unescape(quiet.page(project))
+    assert str(quiet.studio.schema(project)["氏名"].role) == "identifier"
+    assert "氏名: the column name suggests personal names (4 different values); does it identify people?" in text
+    assert '<button name="value" value="identifier" class="primary">' in text
+    assert '<button name="value" value="other" class="quiet">' in text
+    assert "because they identify people: 氏名, 電話." in text
+    # a column whose values say nothing is asked about; leaving it out is the button to press
+    assert "What is “メールアドレス” for? Its name says that it tells who a person is" in text
+    assert '<button class="primary" name="value" value="leave-out">' in text
+    assert "Keep it as it is: Releases that Noren suggests leave it empty" in text

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from noren.data.guessing.column_types import how_written
 from noren.data.schema import LONGEST_NAME, PRESETS, Kind, Role, Schema
 from noren.data.value_formats import DATE_FORMATS, NUMBER_FORMATS, TIME_FORMATS
-from noren.errors import NorenError
+from noren.errors import NorenError, listing
 from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
@@ -193,10 +193,13 @@ def _editor_context(
                 "own": name,
                 "index": numbered[name],
                 "page": numbered[name] // _COLUMNS * _COLUMNS,
+                "why": data_parts.reason_to_leave_out(name),
             }
             for name in open_
             if name in numbered
         ],
+        "keeping": data_parts.keeping(editor.kind),
+        "removed": listing([c.name for c in editor.schema.columns if c.role == Role.IDENTIFIER]),
         "guessed": editor.facts.get("guessed", False),
         "problems": editor.problems.get(None, []),
         "history_roles": [(str(role), _(label)) for role, label in HISTORY_ROLES.items()],

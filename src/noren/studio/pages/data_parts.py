@@ -12,6 +12,7 @@ import polars as pl
 from noren.data.formats.text_layout import ENCODINGS
 from noren.data.frames import Table
 from noren.data.guessing.column_types import guess_type
+from noren.data.guessing.column_words import Hint, says
 from noren.data.hierarchies.builders import builders_for
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.value_formats import NUMBER
@@ -96,6 +97,16 @@ def questions(facts: Facts) -> list[dict[str, Any]]:
         }
         for question in facts.get("questions", [])
     ]
+
+
+def reason_to_leave_out(column: str) -> str:
+    """Return why a column of which nobody said what it is for should be left out; nothing where its name is silent."""
+    return say("open.personal") if says(column, Hint.NAME, Hint.CONTACT, Hint.ADDRESS, Hint.BIRTH) else ""
+
+
+def keeping(kind: str) -> str:
+    """Return what becomes of a column that is kept as it is."""
+    return say(f"keeping.{kind}")
 
 
 def notices(facts: Facts) -> list[str]:
