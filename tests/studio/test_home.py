@@ -69,6 +69,11 @@ def test_an_empty_studio_says_what_to_do_first(quiet: TestClient) -> None:
     answer = quiet.get("/")
     assert heading(answer) == "There are no projects yet. Begin with a file or synthetic data."
     assert "Shop purchases (synthetic)" in answer.text
+    intro = re.search(r'<section class="intro".*?</section>', answer.text, re.DOTALL)
+    assert intro is not None
+    assert intro[0].count(". ") + intro[0].count(".</p>") == 2  # two sentences, an example, and one click to try
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', intro[0]))
+    assert (fields["name"], fields["source"]) == ("Shop purchases (synthetic)", "sample:history")
 
 
 def test_a_project_tells_what_it_holds(quiet: TestClient) -> None:

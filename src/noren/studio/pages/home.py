@@ -80,6 +80,9 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
         searchable=query.is_narrow or len(every) > _FEW or any(project.archived for project in every),
         match_count=len(matches),
         page_size=_PAGE,
+        intro=None
+        if safe or any(match.places for match in matches) or query.is_narrow
+        else {name: say(f"intro.{name}") for name in ("what", "before", "after")},
         sources=[
             ("", _("No data yet")),
             *((f"sample:{name}", say(f"samples.{name}")) for name in acts.SAMPLES),
