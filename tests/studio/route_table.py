@@ -115,7 +115,7 @@ POST   /projects/{project}/ledger                                         stewar
 GET    /projects/{project}/ledger/releases/{number}                       reader
 POST   /projects/{project}/ledger/releases/{number}/share                 steward
 POST   /projects/{project}/ledger/{act}                                   steward
-GET    /projects/{project}/protect                                        reader
+GET    /projects/{project}/protect                                        steward
 POST   /projects/{project}/protect                                        steward
 POST   /projects/{project}/protect/check                                  steward
 POST   /projects/{project}/readers                                        steward
@@ -124,7 +124,7 @@ POST   /projects/{project}/rename                                         stewar
 GET    /projects/{project}/results                                        reader
 GET    /projects/{project}/results/{job}                                  reader
 GET    /projects/{project}/results/{job}/crosstab                         reader
-GET    /projects/{project}/results/{job}/papers                           reader
+GET    /projects/{project}/results/{job}/papers                           reviewer
 POST   /projects/{project}/results/{job}/papers                           reviewer
 GET    /projects/{project}/results/{job}/publish                          reader
 GET    /projects/{project}/results/{job}/publish/public.zip               reader

@@ -14,6 +14,8 @@ from tests.studio.in_process import InProcess, Server
 from tests.studio.staffed import PASSWORD, Staffed, quickly_hashed, run_by
 
 from noren.i18n import _, use_language
+from noren.studio import approvals
+from noren.studio.pages.frame import sentence
 from noren.studio.store import Store
 from noren.studio.users import UserRole
 
@@ -44,46 +46,61 @@ def enter(page: Any, login: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_two_people_hand_out_a_release(house: tuple[Server, str, str], browser: Any, language: str) -> None:
+def test_two_people_release_data(house: tuple[Server, str, str], browser: Any, language: str) -> None:
     server, project, run = house
     there = f"/projects/{project}/results/{run}/publish"
     store = Store(f"sqlite:///{server.folder / 'studio.sqlite'}")
-    store.trail.add("resumed", project=project, job=run)  # what was approved in the other language counts no more
+    store.trail.add("resumed", project=project, job=run)  # what was released in the other language counts no more
+    store.share(project, ["cora"])
     store.close()
     locale = {"en": "en-GB", "ja": "ja-JP"}[language]
     with use_language(language):
-        own, revoked = _("You made this release, so you cannot approve it."), _("reviewer")
-        already = _("Approved by {who}").format(who="ben")
+        own, reviewer = sentence(approvals.say("unapproved")), _("reviewer")
+        already, inbox = _("Approved by {who}").format(who="ben"), _("Inbox")
+    with watched(browser, server.address, locale=locale) as page:
+        enter(page, "ada")
+        expect(page.locator("#users")).to_contain_text(reviewer)
+        without_axe_violations(page)
+        without_overflow(page)
     with watched(browser, server.address, locale=locale) as page:
         enter(page, "ann")
         page.goto(there)
-        expect(page.locator("#approval")).to_contain_text(own)
-        expect(page.locator("#public .button.primary")).to_have_count(0)
+        expect(page.locator("#public")).to_have_count(0)
+        if page.locator("#release details").count() and not page.locator("[name=to]").is_visible():
+            page.locator("#release summary").click()
+        page.locator("[name=to]").fill("Example University 研究室")
+        page.locator("[name=purpose]").fill("teaching 授業")
+        page.locator("[name=until]").fill("2099-03-31")
         without_axe_violations(page)
-        page.goto("/users")
-        expect(page.locator("#users")).to_contain_text(revoked)
+        with another_page(page):
+            page.locator("#release details form button").click()
+        expect(page.locator("#release .waiting")).to_contain_text(own)
+        expect(page.locator("#release .waiting form")).to_have_count(0)
+        expect(page.locator("#public")).to_have_count(0)
         without_axe_violations(page)
-        without_overflow(page)
     with watched(browser, server.address, locale=locale, viewport=PHONE) as page:
         enter(page, "ben")
+        with another_page(page):
+            page.get_by_role("link", name=f"{inbox} (1)").click()
+        expect(page.locator(".waiting")).to_contain_text("teaching 授業")
+        without_axe_violations(page)
+        without_overflow(page)
+        with another_page(page):
+            page.locator(".waiting button.primary").click()
+        expect(page.locator(".waiting")).to_have_count(0)
         page.goto(there)
         expect(page.locator("#secret")).to_have_count(0)
-        with another_page(page):
-            page.locator("#approval button.primary").click()
-        expect(page.locator("#approval strong")).to_contain_text("ben")
         without_axe_violations(page)
         without_overflow(page)
     with watched(browser, server.address, locale=locale) as page:
         enter(page, "ann")
         page.goto(there)
         expect(page.locator("#public .button.primary")).to_have_count(1)
-        page.locator("[name=to]").fill("Example University 研究室")
-        page.locator("[name=until]").fill("2099-03-31")
-        with another_page(page):
-            page.locator("#sharing form button").click()
-        expect(page.locator("#sharing .records")).to_contain_text("Example University 研究室")
-        expect(page.locator("#sharing .records")).to_contain_text(already)
-        without_axe_violations(page)
+        with page.expect_download() as public:
+            page.locator("#public .button.primary").click()
+        assert public.value.suggested_filename.endswith("public.zip")
+        expect(page.locator("#release .records")).to_contain_text("Example University 研究室")
+        expect(page.locator("#release .records")).to_contain_text(already)
         page.goto(f"/projects/{project}/protect")
         expect(page.locator("#already")).to_contain_text("2099-03-31")
         page.goto(f"/projects/{project}/ledger")
@@ -95,7 +112,14 @@ def test_two_people_hand_out_a_release(house: tuple[Server, str, str], browser: 
         without_axe_violations(page)
         with page.expect_download() as sent:
             page.locator("a[download]").click()
-        assert Path(sent.value.path()).read_bytes().count(b'"kind":"published"') >= 1
+        written = Path(sent.value.path()).read_bytes()
+        assert all(f'"kind":"{kind}"'.encode() in written for kind in ("requested", "approved", "downloaded"))
+    with watched(browser, server.address, locale=locale) as page:  # pages that miss their forms work all the same
+        enter(page, "cora")
+        for place in ("", "/data", "/results", f"/results/{run}", f"/results/{run}/publish", "/compare", "/ledger"):
+            page.goto(f"/projects/{project}{place}" if place else "/")
+            expect(page.locator("main form[method=post]")).to_have_count(0)
+            without_axe_violations(page)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -108,13 +132,13 @@ def test_a_tab_that_is_shut_out_gets_one_clear_line(
     with mock.patch("noren.web.accounts.hashed", return_value=quickly_hashed()):
         store.users.add(login, "", PASSWORD, UserRole.REVIEWER)
     with use_language(language):
-        line = _("your access was revoked; contact a data steward")
+        line = _("your access was revoked; contact an administrator")
     with watched(browser, server.address, locale={"en": "en-GB", "ja": "ja-JP"}[language]) as page:
         enter(page, login)
         page.goto(f"/projects/{project}/results/{run}/publish")
         store.users.revoke(login)
         with another_page(page):
-            page.locator("#approval form button").first.click()
+            page.locator("#report form button").first.click()
         expect(page.locator(".error-box")).to_have_text(f"▲ {line}")
         without_axe_violations(page)
         without_overflow(page)

@@ -178,6 +178,11 @@ class StudioIdentity:
         """Whether it is one of several."""
         return self.login != OWNER
 
+    def sees(self, place: str) -> bool:
+        """Tell whether an entry of the rail is for somebody."""
+        needed = {"protect": UserRole.STEWARD}.get(place, UserRole.READER)
+        return self.may(needed) and (self.role != UserRole.ADMINISTRATOR or place != "projects")
+
     def may(self, role: UserRole) -> bool:
         """Tell whether somebody may do what needs a role."""
         return not self.is_user or self.role.covers(role)
@@ -262,12 +267,18 @@ async def allowed(request: Request) -> None:
     request.state.who = who
     if who is None:  # the guard let through what is open to all
         return
-    usual = UserRole.READER if request.method in _SAFE else UserRole.STEWARD
-    needed: UserRole = getattr(request.scope["endpoint"], "role", usual)
+    needed = needed_role(request.scope["endpoint"], request.method)
     if not who.may(needed):
         raise ForbiddenError(role_missing(who, needed))
     act_as(who.login)
     _limited.set("" if who.may(UserRole.REVIEWER) else who.login)
+
+
+def needed_role(endpoint: Callable[..., Any], method: str) -> UserRole:
+    """Return the role that is enough for a route."""
+    usual = UserRole.READER if method in _SAFE else UserRole.STEWARD
+    role: UserRole = getattr(endpoint, "role", usual)
+    return role
 
 
 def limited_login() -> str:

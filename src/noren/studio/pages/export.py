@@ -294,6 +294,7 @@ def share_release(visit: OfReady, number: Number, typed: Typed) -> Response:
 
 
 @router.get("/projects/{project}/results/{job}/papers")
+@least(UserRole.REVIEWER)
 def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response:
     """Show which papers there are for a law, and ask for what is not known."""
     studio, run = visit.studio, visit.run

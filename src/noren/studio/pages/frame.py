@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self
+from functools import cache
+from typing import Annotated, Any, Final, Self
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -16,7 +19,7 @@ from noren.studio.api.models import Ident, TheStudio
 from noren.studio.approvals import inbox, publications
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
-from noren.studio.users import StudioIdentity, UserRole
+from noren.studio.users import StudioIdentity, UserRole, needed_role
 from noren.web.frame import Frame, RailEntry
 
 
@@ -27,6 +30,19 @@ def sentence(message: str) -> str:
     return f"{message[:1].upper()}{message[1:]}."
 
 
+_ATTRIBUTE: Final = {
+    name: re.compile(rf'\b{name}="([^"]*)"') for name in ("method", "action", "formaction", "href", "class", "id")
+}
+_FORM, _LINK, _BUTTON = (re.compile(rf"<{tag}\b([^>]*)>(.*?)</{tag}>", re.DOTALL) for tag in ("form", "a", "button"))
+_CONTROL = re.compile(r'<input type="(?:hidden|file)"[^>]*>|<label class="button.*?</label>', re.DOTALL)
+_BOXES = [re.compile(rf"<{tag}\b(?:(?!</?{tag}\b).)*</{tag}>", re.DOTALL) for tag in ("details", "section")]
+_CONTENT = re.compile(r"<(?:table|a|form|fieldset|figure|dl|progress|strong)\b")
+_GONE: Final = "<!-- -->"
+"""What stands where a form was; a box with nothing else in it goes, too."""
+_READABLE: Final = frozenset({"columns-form"})
+"""The forms that show what a project is."""
+ROUTES: Final[list[Any]] = []
+"""The routes of all pages, in order."""
 FRAME = Frame("noren.studio", home=N_("Projects"))
 FRAME.surroundings.globals |= {"sentence": sentence, "terms": terms}
 _RAIL = (
@@ -60,12 +76,12 @@ def page(
     request: Request, template: str, *, place: str, project: Project | None = None, **context: Any
 ) -> HTMLResponse:
     """Render a page of the studio (:meth:`noren.web.frame.Frame.page`); without a project the rail is short."""
+    who: StudioIdentity | None = getattr(request.state, "who", None)
     rail = [
         entry.filled(project=project.id if project else "")
         for entry in _RAIL
-        if project is not None or "{project}" not in entry.address
+        if (project is not None or "{project}" not in entry.address) and (who is None or who.sees(entry.key))
     ]
-    who: StudioIdentity | None = getattr(request.state, "who", None)
     studio: Studio = request.app.state.studio
     if project is None and who is not None:
         four_eyes = studio.settings.four_eyes and who.is_user
@@ -77,7 +93,58 @@ def page(
         "can_leave": who is not None and request.app.state.login.needed,
         "inbox_count": 0 if who is None else len(inbox(studio, who)),
     }
-    return FRAME.page(request, template, place=place, rail=rail, **context)
+    answer = FRAME.page(request, template, place=place, rail=rail, **context)
+    if who is not None and who.is_user:
+        return HTMLResponse(_permitted(bytes(answer.body).decode(), who), answer.status_code)
+    return answer
+
+
+def _permitted(text: str, who: StudioIdentity) -> str:
+    """Return a page without what a user's role may not do, however its templates were written.
+
+    Forms that she may not send are left out, with the box around them where it holds nothing else; one that shows what
+    a project is stays, disabled. A link that she may not follow is plain text, and gone where it is a button.
+    """
+
+    @cache
+    def may(method: str, address: str) -> bool:
+        path = html.unescape(address).partition("#")[0].partition("?")[0]
+        route = next((one for one in ROUTES if method in one.methods and one.path_regex.match(path)), None)
+        return route is None or who.may(needed_role(route.endpoint, method))
+
+    def attribute(name: str, tag: str) -> str:
+        match = _ATTRIBUTE[name].search(tag)
+        return match[1] if match else ""
+
+    def form(match: re.Match[str]) -> str:
+        start, body = match.groups()
+        if attribute("method", start).lower() != "post":
+            return match[0]
+        if may("POST", attribute("action", start)):
+            return f"<form{start}>{_BUTTON.sub(button, body)}</form>"
+        shown = _CONTROL.sub("", _BUTTON.sub("", body))
+        if (name := attribute("id", start)) in _READABLE:
+            return f'<fieldset class="read-only" id="{name}" disabled>{shown}</fieldset>'
+        links = (
+            ""
+            if re.search(r"<(?:input|select|textarea)\b", shown)
+            else "".join(one[0] for one in _LINK.finditer(shown))
+        )
+        return f'<p class="actions">{links}</p>' if links else _GONE
+
+    def button(match: re.Match[str]) -> str:
+        other = attribute("formaction", match[1])
+        return match[0] if not other or may("POST", other) else ""
+
+    def link(match: re.Match[str]) -> str:
+        if may("GET", attribute("href", match[1])):
+            return match[0]
+        return "" if "button" in attribute("class", match[1]) else match[2]
+
+    text = _FORM.sub(form, _LINK.sub(link, text))
+    for box in _BOXES:
+        text = box.sub(lambda match: "" if _GONE in match[0] and not _CONTENT.search(match[0]) else match[0], text)
+    return text
 
 
 def status_of(error: NorenError | None) -> int:

@@ -338,7 +338,11 @@ def show_trail(visit: OfStudio, before: Annotated[int | None, Query(ge=0, le=2**
             | {
                 "act": say(f"acts.{entry.kind}") if entry.kind in table_of(__name__)["acts"] else entry.kind,
                 "project": names.get(project := entry.body.get("project", ""), project),
-                "details": " · ".join(str(entry.body[name]) for name in _DETAILS if entry.body.get(name)),
+                "details": " · ".join(
+                    ", ".join(value) if isinstance(value, list) else str(value)
+                    for name in _DETAILS
+                    if (value := entry.body.get(name))
+                ),
             }
             for entry in entries
         ],

@@ -32,6 +32,7 @@ from noren.studio.forms.run_form import (
 from noren.studio.pages.compare import emptied_sentence, search_choices
 from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, sentence
 from noren.studio.store import State
+from noren.studio.users import UserRole, least
 
 router = APIRouter()
 
@@ -53,6 +54,7 @@ Methods = Annotated[list[str], Query(max_length=8)]
 
 
 @router.get("/projects/{project}/protect")
+@least(UserRole.STEWARD)
 def show_protect(
     visit: OfProject,
     method: Methods = [],  # noqa: B006 - FastAPI copies it
