@@ -92,15 +92,15 @@ def test_a_database_of_the_first_step_is_brought_up_to_date(store: Store, tmp_pa
     store.users.add("ada", "", "correct horse battery", UserRole.ADMINISTRATOR)
     with store.engine.begin() as database:
         database.exec_driver_sql("DROP INDEX trail_key")
-        for table, columns in _LATER.items():
-            for name in columns:
-                database.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {name}")
+        for name, columns in _LATER.items():
+            for column in columns:
+                database.exec_driver_sql(f"ALTER TABLE {name} DROP COLUMN {column}")
         database.exec_driver_sql("DROP TABLE shares")
         database.exec_driver_sql("UPDATE studio_version SET version_num = '0001'")
     again = Store(f"sqlite:///{tmp_path / 'studio.sqlite'}")
     there = sa.inspect(again.engine)
     for table in tables.tables.values():
-        assert {column["name"] for column in there.get_columns(table.name)} == set(table.c.keys())
+        assert {one["name"] for one in there.get_columns(table.name)} == set(table.c.keys())
         assert {index["name"] for index in there.get_indexes(table.name)} == {index.name for index in table.indexes}
     assert [(user.login, user.created_by) for user in again.users.all()] == [("ada", "")]
 
