@@ -202,7 +202,7 @@ def test_awkward_types_are_read_and_protected(name: str) -> None:
         (lambda: noren.protect(BASE, rule="partnr"), r"there is no rule 'partnr' \(did you mean partner\?\)"),
         (lambda: noren.protect(BASE, "pseudonymize", seed=1).attack("all", k=3), "name that component instead"),
         (lambda: noren.verdict(BASE, 5), "int is not a table"),
-        (lambda: noren.explore(BASE, 5), "there is no '5' in noren.methods"),
+        (lambda: noren.explore(BASE, 5), "there is no 5 in noren.methods"),
         (lambda: noren.attack(BASE, "nowhere", "all"), "nowhere: there is no such file"),
     ],
 )  # fmt: skip
@@ -226,3 +226,14 @@ def test_data_may_be_records_already() -> None:
 def test_the_reader_of_files_tells_what_it_chose(tmp_path: Path) -> None:
     BASE.to_csv(tmp_path / "orders.csv", index=False)
     assert any("guessed a history" in note for note in read_file(tmp_path / "orders.csv").notes)
+
+
+def test_roles_are_a_schema_of_folders_and_studies_too(tmp_path: Path) -> None:
+    BASE.to_csv(tmp_path / "orders.csv", index=False)
+    roles = {"client_id": "customer", "when": "date", "sku": "item", "amount": "price", "qty": "quantity"}
+    done = noren.protect_folder(tmp_path / "orders.csv", "generalize-by-count", tmp_path / "out", schema=roles, k=3)
+    assert done.original_rows == ROWS
+    assert (
+        noren.measure_folder(tmp_path / "orders.csv", tmp_path / "out", "classes", schema=roles)["classes"].value >= 3
+    )
+    assert noren.unicity(BASE, schema=roles) is not None

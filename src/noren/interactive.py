@@ -127,31 +127,25 @@ class InteractiveRelease(BareRelease):
             row = {"column": column.name, "role": str(column.role), "values_before": values}
             if column.name in self.public.schema.names and len(self.public):
                 cells = self.public.frame[column.name]
-                wide = (
-                    cells.struct.field("lo") != cells.struct.field("hi") if is_interval(cells.dtype) else pl.Series([0])
-                )
-                wide = cells.list.len() > 1 if is_set(cells.dtype) else wide
-                shares = {"widened": int(wide.sum()) / len(cells), "empty": cells.null_count() / len(cells)}
+                several = pl.col(cells.name).list.len() > 1 if is_set(cells.dtype) else pl.lit(value=False)
+                if is_interval(cells.dtype):
+                    several = pl.col(cells.name).struct.field("lo") != pl.col(cells.name).struct.field("hi")
+                wide = cells.to_frame().filter(several)
+                shares = {"widened": len(wide) / len(cells), "empty": cells.null_count() / len(cells)}
                 row |= {"values_after": cells.drop_nulls().n_unique(), "exact": 1 - sum(shares.values()), **shares}
             rows[column.name] = row
-        names = ("values_after", "exact", "widened", "empty")
-        types = dict(zip(names, (pl.Int64, *[pl.Float64] * 3), strict=True))
-        return ResultSet(rows, pl.DataFrame([*rows.values()], schema_overrides=types))
+        numbers = {"values_after": pl.Int64, "exact": pl.Float64, "widened": pl.Float64, "empty": pl.Float64}
+        return ResultSet(rows, pl.DataFrame([*rows.values()], schema_overrides=numbers))
 
     def explain(self) -> Card:
         """Return what was done and what it promises, method by method; whether it is safe says :meth:`verdict`."""
         facts: list[tuple[str, str]] = []
         for step in self.statement.steps:
             facts.append((_("Method"), step.method))
-            if step.method in every_method:
-                kind = every_method[step.method]
-                about = {
-                    _("Summary"): kind.summary,
-                    _("Good for"): kind.good_for,
-                    _("Not suitable for"): kind.wrong_for,
-                }
-                facts += [(label, _(text)) for label, text in about.items() if text]
-            facts += [(_("Promise"), _(step.promise))] if step.promise else []
+            kind = every_method[step.method] if step.method in every_method else Method  # noqa: SIM401 - no get
+            texts = (getattr(kind, "summary", ""), kind.good_for, kind.wrong_for, step.promise)
+            labels = (_("Summary"), _("Good for"), _("Not suitable for"), _("Promise"))
+            facts += [(label, _(text)) for label, text in zip(labels, texts, strict=True) if text]
         facts += [(_("Note"), say("chosen_method"))] if self.statement.notes.get("method") == "default" else []
         if self.has_secret:
             counts = (self.secret.original_rows, len(self.public), self.deleted_rows, self.inserted_rows)
@@ -165,24 +159,22 @@ class InteractiveRelease(BareRelease):
         folder: str | Path,
         rule: Rule | str | float | None = None,
         *,
-        override: str = "",
-        keep: Sequence[str] = (),
         original: Any = None,
-        official: bool = False,
         replace_existing: bool = False,
         card: Mapping[str, bytes] | None = None,
-        progress: Progress = silent,
+        **options: Any,
     ) -> Path:
         """Write the public part, its statement and a data card to a folder, or the rows to a file, if the rule allows.
 
         A release that is broken or untried, or whose seed could be guessed, is refused unless ``override`` states a
-        reason, which the card repeats. With a ``card`` of your own nothing is judged.
+        reason, which the card repeats. With a ``card`` of your own nothing is judged. Other options are ``keep``, names
+        of columns to publish although they identify people, and ``official``, to add a contest's text format.
         """
         if card is not None:
-            return super().publish(folder, official=official, replace_existing=replace_existing, card=card)
+            options.pop("progress", None)
+            return super().publish(folder, replace_existing=replace_existing, card=card, **options)
         known = self._known(original) if original is not None or self.original is not None else None
-        options: dict[str, Any] = {"keep": keep, "official": official, "force": replace_existing, "progress": progress}
-        publish(self, Path(folder), known, rule=get_rule(rule), override=override, **options)
+        publish(self, Path(folder), known, rule=get_rule(rule), force=replace_existing, **options)
         return Path(folder)
 
 

@@ -93,7 +93,7 @@ class Registry(Generic[Kind]):
         """Return the class called ``name``."""
         place = self._entries.get(name)
         if place is None:
-            hint = suggestion(name, self)
+            hint = suggestion(str(name), self)
             raise UnknownNameError(say("unknown", name=name, group=self.group, hint=hint, names=", ".join(self)))
         if isinstance(place, EntryPoint):
             try:

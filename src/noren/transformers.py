@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noren import api
-from noren.data.cells import is_generalised, is_interval
-from noren.data.frames import frame_of, pandas_frame, records_of
-from noren.data.guessing.schema_guess import Widening, read_block
+from noren.data.cells import is_interval
+from noren.data.frames import frame_of, pandas_frame
+from noren.data.guessing.schema_guess import Widening
 from noren.data.reading import SchemaLike, as_records, roles_by_column
 from noren.data.schema import Kind, Role
 from noren.methods import methods
@@ -31,9 +31,8 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Protects a table of people by any method for tables; rows stay in their order, identifying columns are dropped.
 
     Numbers and dates come out as the middle of their range, a set of texts as ``{a;b}``, what is suppressed as missing.
-    A pandas or Polars frame gives one of the same make; an array, whose columns are all taken as quasi-identifiers,
-    gives an array. What is fitted on the rows afterwards learns from protected values alone. To publish rows, use
-    :func:`noren.protect`: its release is audited, judged and documented.
+    A pandas or Polars frame gives one of the same make; an array of quasi-identifiers gives an array. To publish rows,
+    use :func:`noren.protect`: its release is judged and documented.
 
     Parameters
     ----------
@@ -87,25 +86,18 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Protect rows as one table, and return them in their order."""
         check_is_fitted(self)
-        frame, schema = self._frame(X, reset=False), self.schema_
-        if schema.guessed:  # it holds for other rows, too
-            widening = Widening(schema)
-            widening.look_at(frame.select(schema.names), 1)
-            schema = widening.schema()
-            table = records_of(read_block(frame.select(schema.names), schema.columns)[0], schema)
-        else:
-            table = as_records(frame, schema)
-        release = api.protect(table, self.method, k=self.k, seed=self.random_state, **(self.parameters or {}))
+        frame, widening = self._frame(X, reset=False), Widening(self.schema_)
+        widening.look_at(frame.select(self.schema_.names), 1)  # a guess holds for other rows, too
+        schema = widening.schema() if self.schema_.guessed else self.schema_
+        release = api.protect(
+            as_records(frame, schema), self.method, k=self.k, seed=self.random_state, **(self.parameters or {})
+        )
         aligned = release.aligned()
-        texts, cells = aligned.to_polars(), aligned.to_polars(cells="typed")
-        columns = []
-        for name in cells.columns:
-            values = cells[name]
-            if is_interval(values.dtype):
-                low, high = values.struct.field("lo"), values.struct.field("hi")
-                values = (low + (high - low) / 2).alias(name) if low.dtype.is_temporal() else (low + high) / 2
-            columns.append((texts[name] if is_generalised(values.dtype) else values).alias(name))
-        protected = pl.DataFrame(columns)
+        protected, typed = aligned.to_polars(), aligned.to_polars(cells="typed")
+        for name, dtype in typed.schema.items():
+            if is_interval(dtype):
+                low, high = (typed[name].struct.field(end) for end in ("lo", "hi"))
+                protected = protected.with_columns((low + (high - low) / 2).alias(name))
         if isinstance(X, pl.DataFrame):
             return protected
         if hasattr(X, "iloc"):

@@ -163,8 +163,13 @@ class ResultSet(Mapping[str, Result]):
             return "\n".join([str(self._table), *(f"{name} failed: {why}" for name, why in self.failed.items())])
 
     def _repr_html_(self) -> str:
-        with pl.Config(**_WHOLE):
-            return self._table._repr_html_() + "".join(f"<p>{_safe(f'{n}: {w}')}</p>" for n, w in self.failed.items())
+        table = self._table
+        rows = [
+            [number(cell) if isinstance(cell, int | float) else str(cell or "–") for cell in r] for r in table.rows()
+        ]
+        numeric = [dtype.is_numeric() for dtype in table.dtypes]
+        grid = PreviewGrid([(name, "") for name in table.columns], rows, numeric, len(table), table.width)
+        return Card("", "", [*self.failed.items()], grid).html()
 
 
 def _safe(text: object, longest: int = LONGEST) -> str:

@@ -103,8 +103,8 @@ def read(
     questions: tuple[Question, ...] = ()
     declared = None if schema is None else Schema.load(schema)
     if declared is None or declared.untyped:
-        kind, roles = (kind, roles) if declared is None else (declared.kind, {c.name: c.role for c in declared.columns})
-        guess = guess_schema(source, kind=kind, customer=customer, roles=roles)
+        decided = {"kind": kind, "customer": customer, "roles": roles} if declared is None else declared.decisions()
+        guess = guess_schema(source, **decided)
         schema, notes, questions = guess.schema, guess.notes, guess.questions
         if stop_at is not None:
             stop_at(questions)
@@ -284,7 +284,7 @@ def write(data: Records, path: str | Path) -> None:
 def convert(
     source: SourceLike,
     target: str | Path,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> int:
     """Pass a file of any size into another format, block by block, and return the number of rows.
@@ -401,8 +401,7 @@ def as_records(data: Any, schema: SchemaLike | None = None, **decided: Any) -> R
         return read(path, schema, stop_at=lambda questions: _reject_open_questions(questions, path), **decided).data
     frame = frame_of(data)
     if schema is None or schema.untyped:
-        by = decided if schema is None else {"kind": schema.kind, "roles": {c.name: c.role for c in schema.columns}}
-        guess = guess_of(data, **by)
+        guess = guess_of(data, **(decided if schema is None else schema.decisions()))
         _reject_open_questions(guess.questions)
         schema = guess.schema if schema is None else schema.typed_by(guess.schema)
     _reject_other_columns(frame.columns, schema, index_names(data))

@@ -433,6 +433,10 @@ class Schema(BaseModel):
         schema: Schema = reading.guess_of(data, kind=kind, roles=reading.roles_by_column(roles)).schema
         return schema
 
+    def decisions(self) -> dict[str, Any]:
+        """Return the kind and the roles, for a guess of the types."""
+        return {"kind": self.kind, "roles": {column.name: column.role for column in self.columns}}
+
     def typed_by(self, guess: Schema) -> Schema:
         """Return the schema with the types of ``guess`` where only roles were declared; it holds as a guess then."""
         if not self.untyped:

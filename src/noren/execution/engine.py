@@ -24,7 +24,7 @@ from noren.data.frames import History, Records, Table
 from noren.data.guessing import Question
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
-from noren.data.reading import read, read_any_release, read_public, read_release
+from noren.data.reading import SchemaLike, read, read_any_release, read_public, read_release
 from noren.data.release import RELEASE, Release, public_digest
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -140,7 +140,7 @@ class Engine:
         """Tell whether a component runs there."""
         return True
 
-    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> OriginalInput:
+    def read(self, path: str | Path, schema: SchemaLike | None = None, **how: Any) -> OriginalInput:
         """Open an original; ``how`` is as in :func:`noren.data.reading.read`."""
         answer = read(path, schema, **how)
         return OriginalInput(answer.data.schema, path, answer.data, answer.notes, answer.questions)

@@ -16,7 +16,7 @@ from noren.data.cells import is_generalised
 from noren.data.formats.files import require_free_path
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
-from noren.data.reading import checked_seed
+from noren.data.reading import SchemaLike, checked_seed
 from noren.data.release import RELEASE, Secret
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
@@ -68,12 +68,14 @@ class SparkEngine(Engine):
         steps = component.steps if isinstance(component, Chain) else ()
         return has_plan(component) and all(self.runs(step) for step in steps)
 
-    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> OriginalInput:
+    def read(self, path: str | Path, schema: SchemaLike | None = None, **how: Any) -> OriginalInput:
         """Open an original by its schema; a guessed one is settled on the cluster."""
         self._refuse(master=how.pop("master", None))
-        if schema is not None:
-            return OriginalInput(schema if isinstance(schema, Schema) else Schema.load(schema), path)
+        declared = None if schema is None else Schema.load(schema)
+        if declared is not None and not declared.untyped:
+            return OriginalInput(declared, path)
         stop_at = how.pop("stop_at", None)
+        how = how if declared is None else declared.decisions()
         with cluster_session(self.address) as (spark, _report):
             guess = guessed_schema(spark, path, **how)
             if stop_at is not None:
@@ -81,7 +83,8 @@ class SparkEngine(Engine):
             for question in guess.questions:
                 if question.stops:
                     raise SchemaError(str(question), _("name a schema with --schema"), file=path)
-            return OriginalInput(settled_schema(spark, path, guess.schema), path, None, guess.notes, guess.questions)
+            opened = guess.schema if declared is None else declared.typed_by(guess.schema)
+            return OriginalInput(settled_schema(spark, path, opened), path, None, guess.notes, guess.questions)
 
     def load(self, path: str | Path, original: OriginalInput, *, in_order: bool = False) -> ReleaseInput:
         """Open a release folder."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.frames import Table
-from noren.data.reading import as_records
-from noren.data.schema import Role, Schema
+from noren.data.reading import SchemaLike, as_records
+from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
@@ -78,7 +77,7 @@ class Identifiers:
 def identifiers(
     original: Any,
     *,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     columns: Sequence[str] = (),
     largest: int = 3,
     most_per_size: int = 5,
@@ -197,7 +196,7 @@ class _Judge:
 # --- tables as codes -------------------------------------------------------------------------------------------------
 
 
-def one_table(original: Any, schema: Schema | str | Path | None) -> Table:
+def one_table(original: Any, schema: SchemaLike | None) -> Table:
     """Return a table of people; stop where the data are purchases."""
     data = as_records(original, schema)
     if not isinstance(data, Table):
@@ -256,7 +255,7 @@ def population(
     size: float | None = None,
     *,
     fraction: float | None = None,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     columns: Sequence[str] = (),
 ) -> PopulationRisk:
     """Estimate how many people are unique in the population that a table is a random sample of.

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from noren.api import as_records, protect
 from noren.data.categories import as_released
-from noren.data.frames import Card, History, PreviewGrid, Records, Table, number
-from noren.data.reading import as_public, checked_seed, open_release
+from noren.data.frames import History, Records, ResultSet, Table
+from noren.data.reading import SchemaLike, as_public, checked_seed, open_release
 from noren.data.release import Release
-from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.engines.blocks import run_interruptibly
 from noren.errors import InputError, ParameterError, suggestion
-from noren.i18n import _
 from noren.inference.findings import THREATS, Inferred, Threat, attribute_result, mean_of, membership_result
 from noren.inference.inferences import MEMBERSHIP, secrets_of, unseen_item, vote, ways
 from noren.inference.people import PeoplePool, pool_of, reject_overlap, split
@@ -50,17 +49,12 @@ class InferenceStudy:
         return f"InferenceStudy(beyond the control group: {', '.join(told) or 'nothing tried'})"
 
     def _repr_html_(self) -> str:
-        """Return how a notebook shows the study: what each way infers, with its interval."""
+        """Return how a notebook shows the study: what each way infers, with its interval, and what was not tried."""
+        names = ["threat", "about", "by", "number", "value", "low", "high"]
         rows = [
-            [" ".join(filter(None, (result.threat, result.about))), result.by, name, number(estimate.value),
-             f"{number(estimate.low)}–{number(estimate.high)}"]
-            for result in self.inferred
-            for name, estimate in result.numbers.items()
-        ]  # fmt: skip
-        headings = [(name, "") for name in (_("Threat"), _("Way"), _("Measure"), _("Value"), "95 %")]
-        grid = PreviewGrid(headings, rows, [False] * 3 + [True] * 2, len(rows), 5)
-        facts = [(f"{_('not tried')}: {threat}", why) for threat, why in self.not_tried.items()]
-        return Card(_("Inferences"), "", facts, grid if rows else None).html()
+            (r.threat, r.about, r.by, n, e.value, e.low, e.high) for r in self.inferred for n, e in r.numbers.items()
+        ]
+        return ResultSet({}, pl.DataFrame(rows, names, orient="row"), self.not_tried)._repr_html_()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the study as plain data."""
@@ -80,7 +74,7 @@ def infer(
     targets: int = 1000,
     threats: Sequence[Threat] | None = None,
     secret: str | None = None,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     progress: Progress = silent,
     **parameters: Any,
 ) -> InferenceStudy:

@@ -25,9 +25,9 @@ from noren.data.categories import Categories, category_of_item, in_categories, r
 from noren.data.compatibility import comparison_arrays
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
-from noren.data.reading import as_records, as_release, checked_seed
+from noren.data.reading import SchemaLike, as_records, as_release, checked_seed
 from noren.data.release import Release
-from noren.data.schema import Role, Schema
+from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.inference.coarseness import CATEGORY, EXACT, KnownColumn, coarse_cells, coarse_values, known_columns
@@ -49,7 +49,7 @@ def unicity(
     data: Any,
     release: Any = None,
     *,
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     known: str | Sequence[int] = KNOWN,
     columns: Sequence[str] | None = None,
     date: str | None = None,

@@ -200,13 +200,7 @@ def settings_for(
     if isinstance(methods, str):
         named = [name.strip() for name in methods.split(",") if name.strip()]
     else:
-        named = (
-            [methods]
-            if isinstance(methods, Method)
-            else [str(methods)]
-            if not isinstance(methods, Iterable)
-            else [*methods]
-        )
+        named = [methods] if isinstance(methods, Method) or not isinstance(methods, Iterable) else list(methods)
     every = named == ["all"]
     if every:
         named = [name for name in every_method if name != "chain" and every_method[name].fits(original.schema)]

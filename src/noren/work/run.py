@@ -19,7 +19,7 @@ from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.formats.files import create_folder
 from noren.data.frames import Records
-from noren.data.reading import checked_seed
+from noren.data.reading import SchemaLike, checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
@@ -232,7 +232,7 @@ def protect_folder(
     out: str | Path,
     *,
     engine: str = "local",
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     seed: int | None = None,
     audit: bool = True,
     force: bool = False,
@@ -261,7 +261,7 @@ def attack_folder(
     out: str | Path,
     *,
     engine: str = "local",
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
@@ -291,7 +291,7 @@ def measure_folder(
     measure: str | Sequence[str],
     *,
     engine: str = "local",
-    schema: Schema | str | Path | None = None,
+    schema: SchemaLike | None = None,
     guesses: str | Path | None = None,
     progress: Progress = silent,
     **parameters: Any,
