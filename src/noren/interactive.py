@@ -55,15 +55,12 @@ def read(
     ----------
     data
         A Polars frame (eager or lazy), a pandas or Arrow table, columns by name, or the path of a CSV or Parquet file
-        or a workbook.
+        or a workbook; ``master`` is a contest's file of customers beside it.
     schema
         A :class:`Schema`, the name of a preset, a TOML file, or roles by column; by default it is guessed.
-    kind
-        ``history`` or ``table``; by default the roles and the data decide.
-    master
-        The contest's file of customers, beside a path.
-    **roles
-        What columns are for, where the guess needs help: ``customer="client_id"``, ``quasi=["age", "city"]``.
+    kind, **roles
+        ``history`` or ``table``, and what columns are for, where the guess needs help: ``customer="client_id"``,
+        ``quasi=["age", "city"]``.
 
     Examples
     --------
@@ -83,13 +80,6 @@ class InteractiveRelease(BareRelease):
 
     The original stays in memory: it is not part of what is saved, published, pickled or printed. A release that was
     read from a folder has none; pass ``original=`` to its methods.
-
-    Examples
-    --------
-    >>> import noren
-    >>> release = noren.protect(noren.sample(customers=20, rows=300, items=50, seed=1), "generalize-by-count", k=5)
-    >>> str(release.verdict("partner").status)
-    'proved'
     """
 
     original: Records | None = field(default=None, compare=False)
@@ -215,8 +205,7 @@ def protect(
         Makes the run repeatable; by default one is drawn that nobody can guess.
     audit
         Whether a claim of k is checked from the original and the public part alone; a false claim raises
-        :class:`~noren.errors.CheckFailedError`, an audit that breaks down
-        :class:`~noren.errors.AuditUnfinishedError`, which holds the release.
+        :class:`~noren.errors.CheckFailedError`, an audit that breaks down its kind ``AuditUnfinishedError``.
     keep
         Columns to release although they identify people; the statement then says so.
 
@@ -281,7 +270,8 @@ def attack(
     tried = [attack_result(name, guess, release.secret) for name, guess in store.guesses.items()]
     rows = [{"attack": t.attack, "named": t.named, "right": t.right, "rate": t.right / max(t.named, 1)} for t in tried]
     table = pl.DataFrame(rows, schema=["attack", "named", *(["right", "rate"] if release.has_secret else [])])
-    return ResultSet(store.guesses, table.sort(table.columns[-1], descending=True), store.failures)
+    by = "right" if release.has_secret else "named"
+    return ResultSet(store.guesses, table.sort(by, descending=True, maintain_order=True), store.failures)
 
 
 def measure(

@@ -124,14 +124,10 @@ def _in_terminal(title: str, after: float) -> Iterator[Callable[[float, str], No
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[words]}"),
+    title_column, percent, words_column = map(
+        TextColumn, ("{task.description}", "{task.percentage:>3.0f} %", "{task.fields[words]}")
     )
+    columns = (title_column, BarColumn(), percent, TimeElapsedColumn(), TimeRemainingColumn(), words_column)
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(title, total=1.0, words="")
     # work that reports nothing for a while shows that it goes on, too
@@ -172,10 +168,7 @@ def _in_notebook(title: str, after: float) -> Iterator[Callable[[float, str], No
 
 
 def with_progress_bar(function: Function) -> Function:
-    """Return ``function`` with a progress bar after a second, unless it is called with ``progress``.
-
-    ``progress=False`` shows none.
-    """
+    """Return ``function`` with a progress bar after a second, unless ``progress`` is a callback or False (none)."""
 
     @functools.wraps(function)
     def call(*arguments: Any, progress: Progress | bool | None = None, **options: Any) -> Any:
