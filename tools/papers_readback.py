@@ -174,7 +174,7 @@ class PublicFile:
     @classmethod
     def of(cls, release: Release, folder: Path) -> PublicFile:
         """Write and read the public part."""
-        table = pq.read_table(release.publish(folder) / "public.parquet")
+        table = pq.read_table(release.save(folder) / "public.parquet")
         roles = {column.name: str(column.role) for column in release.public.schema.columns}
         replaced = {
             "customer",
