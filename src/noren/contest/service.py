@@ -415,7 +415,7 @@ class ContestAccess:
         fields = {
             "valid": known.valid,
             "counts": (known.counts if counting is None else counting.id == known.id) and known.round != PRACTICE,
-            "chosen": self.contest.chosen.get((known.team, known.round)) == known.id,
+            "chosen": [*self.contest.choices.get((known.team, known.round), {}).values()][-1:] == [known.id],
             "judgement": self._judgement(known) if whole else {},
         }
         jobs = self.arena.store.jobs

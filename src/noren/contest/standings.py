@@ -125,6 +125,8 @@ class Board:
         Whether all attacks are in; before, what attacks found is what is known so far.
     withheld
         Whether the rules keep back some of what attacks found until then.
+    history
+        Team, time and score, whenever another release of a team counted; attacks of teams are in the last score alone.
     """
 
     round: str
@@ -133,6 +135,7 @@ class Board:
     attacks_over: bool
     withheld: bool
     standings: tuple[Standing, ...]
+    history: tuple[tuple[str, str, float], ...] = ()
 
     @property
     def note(self) -> str:
@@ -168,7 +171,16 @@ def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", 
     last = len(placed) + 1
     placed.sort(key=lambda standing: (standing.rank or last, standing.number))
     withheld = bool(contest.rulebook.of_guess()) and visible not in ("all", "counts")
-    return Board(round_, kind, now, over, withheld, tuple(placed))
+    book, history = contest.rulebook, []
+    baseline = visible == "all" or (book.baseline.visible and book.baseline.counts)
+    for standing in placed:
+        if standing.score is not None:
+            for at, release in contest.counted_releases(standing.team, round_):
+                history.append(
+                    (standing.team, at, book.score(worst_values(book, release, (), baseline=baseline)) or 0.0)
+                )
+            history.append((standing.team, now, standing.score))
+    return Board(round_, kind, now, over, withheld, tuple(placed), tuple(history))
 
 
 _Visible = Literal["all", "valid", "effect", "counts"]

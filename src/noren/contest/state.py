@@ -151,7 +151,8 @@ class Contest:
     """The names of the accounts that organise it."""
     invitations: set[str] = field(default_factory=set)
     submissions: dict[str, Submission] = field(default_factory=dict)
-    chosen: dict[tuple[str, str], str] = field(default_factory=dict)
+    choices: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    """The releases that a team chose in a round, by the time of its choice."""
     targets: dict[str, dict[str, Target]] = field(default_factory=dict)
     announcements: list[dict[str, str]] = field(default_factory=list)
     flags: list[dict[str, Any]] = field(default_factory=list)
@@ -195,11 +196,19 @@ class Contest:
 
     def counting_release(self, team: str, round_: str) -> Submission | None:
         """Return the release of a team that counts: the chosen one, else the last valid one."""
-        chosen = self.chosen.get((team, round_)) if self.settings.counting == "chosen" else None
-        if chosen is not None and self.submissions[chosen].counts:
-            return self.submissions[chosen]
+        choices = [*self.choices.get((team, round_), {}).values()] if self.settings.counting == "chosen" else []
+        if choices and self.submissions[choices[-1]].counts:
+            return self.submissions[choices[-1]]
         valid = [release for release in self.releases(team, round_) if release.counts]
         return valid[-1] if valid else None
+
+    def counted_releases(self, team: str, round_: str) -> list[tuple[str, Submission]]:
+        """Return which releases of a team counted, each with the time from which on."""
+        valid = {release.time: release for release in self.releases(team, round_) if release.counts}
+        choices = self.choices.get((team, round_), {}) if self.settings.counting == "chosen" else {}
+        chosen = {at: self.submissions[name] for at, name in choices.items() if self.submissions[name].counts}
+        first = min(chosen, default="~")  # from the first choice on, only choices count
+        return sorted(({at: file for at, file in valid.items() if at < first} | chosen).items())
 
     def guesses(self, round_: str, *, team: str | None = None, target: str | None = None) -> list[Submission]:
         """Return guesses, the oldest first."""
@@ -292,7 +301,8 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 known = contest.submissions[body["submission"]]
                 contest.submissions[known.id] = replace(known, refunded=body["reason"])
             case "release-chosen":
-                contest.chosen[body["team"], body["round"]] = body["submission"]
+                place = body["team"], body["round"]
+                contest.choices[place] = contest.choices.get(place, {}) | {entry.time: body["submission"]}
             case "targets-published":
                 contest.targets[body["round"]] = {
                     row["target"]: Target(

@@ -351,7 +351,7 @@ class StandingOut(BaseModel):
 
 
 class BoardOut(BaseModel):
-    """The leaderboard of a round: live, frozen since ``at``, or final."""
+    """The leaderboard of a round: live, frozen since ``at``, or final; ``history``: team, time and score."""
 
     round: str
     kind: BoardKind
@@ -360,6 +360,7 @@ class BoardOut(BaseModel):
     withheld: bool
     note: str
     standings: list[StandingOut]
+    history: list[tuple[str, str, float]]
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/leaderboard")

@@ -49,6 +49,17 @@ def local_moment(moment: str, zone: str) -> str:
     return f"{there:%Y/%m/%d %H:%M}{seconds} ({zone})"  # a line never breaks within a date with slashes
 
 
+def local_time(moment_: str | None, zone: str) -> str:
+    """Return a moment as a field of a form holds it.
+
+    >>> local_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
+    '2026-04-01T09:00'
+    """
+    if moment_ is None:
+        return ""
+    return f"{dt.datetime.fromisoformat(moment_).astimezone(get_time_zone(zone)):%Y-%m-%dT%H:%M}"
+
+
 def left(moment: str, now: str) -> str:
     """Return how long it is until a moment, in the largest unit that says something.
 

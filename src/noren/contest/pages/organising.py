@@ -29,6 +29,7 @@ from noren.contest.pages.frame import (
     Person,
     VisitedByPerson,
     current_phase,
+    local_time,
     page,
     status_of,
     to_page,
@@ -133,17 +134,6 @@ def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
         }
         made.append(phase.model_copy(update=times))
     return made
-
-
-def local_time(moment_: str | None, zone: str) -> str:
-    """Return a moment as a field of a form holds it.
-
-    >>> local_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
-    '2026-04-01T09:00'
-    """
-    if moment_ is None:
-        return ""
-    return f"{dt.datetime.fromisoformat(moment_).astimezone(get_time_zone(zone)):%Y-%m-%dT%H:%M}"
 
 
 def _local_times(phase: Phase, zone: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ from noren.contest.pages.frame import (
     actor_name,
     current_phase,
     entry_text,
+    local_time,
     page,
     played_rounds,
     status_of,
@@ -31,10 +32,12 @@ from noren.contest.schemas import SubmissionOut
 from noren.contest.service import ContestAccess
 from noren.contest.standings import Board, below_chance, board_headline, evidence_of, verdict_on
 from noren.contest.state import Contest, Submission
+from noren.drawing.base import live
 from noren.errors import NorenError
 from noren.i18n import _, active_language
 from noren.judgement.numbers import count, decimal, number
 from noren.judgement.verdict import Verdict
+from noren.tables import table_of
 from noren.web.frame import stage_rows
 
 router = APIRouter()
@@ -271,6 +274,9 @@ def values_of(book: Rulebook, measured: Mapping[str, float]) -> list[dict[str, A
 
 RoundName = Annotated[str, Query(alias="round", max_length=40)]
 _SHADES = 5
+_MOST_NAMED = 6
+_CHART = table_of(__name__)
+"""The chart of scores over time."""
 _A_PAGE = 100
 
 
@@ -316,7 +322,27 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
     terms = [term.key for term in contest.rulebook.terms]
     conditions = [condition.key for condition in contest.rulebook.conditions]
     rounds = played_rounds(contest)
-    return {"board": board, "rounds": rounds, "lines": lines, "terms": terms, "conditions": conditions}
+    table = {"board": board, "rounds": rounds, "lines": lines, "terms": terms, "conditions": conditions}
+    return table | _score_chart(contest, board)
+
+
+def _score_chart(contest: Contest, board: Board) -> dict[str, Any]:
+    """Return the chart of scores over time and its table, in the contest's time zone; the first teams have labels."""
+    names, zone = {standing.team: standing.name for standing in board.standings}, contest.settings.zone
+    rows: list[dict[str, Any]] = [
+        {"team": names[team], "time": local_time(at, zone), "score": score, "label": ""}
+        for team, at, score in board.history
+    ]
+    last = {row["team"]: row for row in rows}  # by rank
+    for row in rows:
+        row["first"] = row["team"] in [*last][:1]
+    for row in [*last.values()][:_MOST_NAMED]:
+        row["label"] = row["team"]
+    titles = {"x": _("Time ({zone})").format(zone=zone), "y": _("Score (lower is better)")}
+    encoding = {name: axis | {"title": titles[name]} for name, axis in _CHART["encoding"].items()}
+    spec = {"height": 260, "data": {"values": rows}, "encoding": encoding, "layer": _CHART["layer"]}
+    table = [(row["team"], row["time"].replace("T", " "), decimal(row["score"])) for row in rows]
+    return {"chart_spec": live(spec) if rows else None, "history": table}
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
