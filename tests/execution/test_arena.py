@@ -51,7 +51,8 @@ def test_a_cluster_writes_the_same_entry_of_the_log(master: str, spark: SparkSes
     right = alone["baseline"]["jaccard"]["tried"]["right_at"]
     assert 0 < len(right) < alone["baseline"]["jaccard"]["tried"]["named"], "who is right depends on the order of ties"
     steps = {step.step["en"]: step for step in heard[-1]}
-    assert steps.keys() == {"reading", "cell-error", "jaccard"}, "an attacker who knows a part has no plan"
+    # a stage has the name of the step in which it was noticed: reading may be over before anybody looks
+    assert steps.keys() | {"reading"} == {"reading", "cell-error", "jaccard"}, "who knows a part has no plan"
     assert all(step.over and step.done == step.tasks for step in steps.values())
     assert steps["jaccard"].bytes > steps["jaccard"].rows > 0
     assert list((tmp_path / "handed").iterdir()) == [], "nothing of the release is left"
