@@ -68,16 +68,9 @@ class Session(BaseModel):
 class Client:
     """A contest server, as one account sees it.
 
-    Parameters
-    ----------
-    token
-        Created by ``noren contest login``; without one, only public data are visible.
-    patience
-        Seconds for which requests to an unreachable server are repeated.
-    tell
-        Receives notes for the user, such as a wrong clock.
-    headers
-        Headers of every request.
+    A ``token`` is created by ``noren contest login``; without one, only public data are visible. Requests to an
+    unreachable server are repeated for ``patience`` seconds; ``tell`` receives notes for the user, such as a wrong
+    clock.
     """
 
     def __init__(

@@ -42,24 +42,11 @@ _Drawer = Callable[[slice, Real], pl.Series]
 class Draws:
     """The data sets that the public part of a release may stand for.
 
-    Parameters
-    ----------
-    original
-        What was protected; it gives the ranges and the items that suppressed cells are drawn from.
-    public
-        The public part of the release: rows in any order, deleted ones absent.
-    seed
-        Draw i depends on the seed and on i alone, whatever the number of draws.
-    categories
-        The items of each category, where the release speaks of categories: a set of categories stands for all their
-        items, each equally likely.
-    places
-        Where the rows stand in the whole public part, if they are some of its rows: they are drawn as they are there.
-    only
-        The roles of the columns to draw; left out, all that are measured. Others stay as they are.
+    Suppressed cells are drawn from the ranges and items of the ``original``. Draw i depends on the seed and on i alone,
+    whatever the number of draws. Where a release speaks of ``categories``, a set of them stands for all their items,
+    each equally likely. ``places`` are where the rows stand in the whole public part, if they are some of its rows:
+    they are drawn as they are there. ``only`` are the roles of the columns to draw, all that are measured by default.
 
-    Examples
-    --------
     >>> from noren.data.schema import Schema
     >>> schema = Schema.preset("pwscup2018")
     >>> rows = {"customer": ["1", "2"], "date": ["2010/12/1", "2010/12/3"], "item": ["a", "b"], "price": [1.0, 2.0],

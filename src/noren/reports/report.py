@@ -73,18 +73,8 @@ def report_html(
 ) -> str:
     """Return the page as text, in the active language; the same outcomes give the same bytes.
 
-    Parameters
-    ----------
-    original
-        The data before protection.
-    outcomes
-        The results of each release, in the order to show.
-    rule
-        The rule for verdicts (default: partner).
-    title
-        A name for the page, shown above the finding; the heading is always the finding.
-    pseudonyms
-        Whether the example rows show pseudonyms beside customers.
+    ``rule`` is the rule for verdicts (default: partner), ``title`` a name above the finding, which is always the
+    heading; ``pseudonyms`` are shown beside customers in the example rows.
     """
     if not outcomes:
         raise ParameterError(_("there is no release to report on; name at least one"))

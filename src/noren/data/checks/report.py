@@ -66,20 +66,12 @@ class Report:
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule, the rows that break it, and how to describe the problem of one row.
-
-    Parameters
-    ----------
-    rows
-        Row numbers in ascending order, from 1; :data:`WHOLE_FILE` where the whole file is meant.
-    rank
-        The place of the column in its row, from 1; 0 for the row itself.
-    describe
-        Returns the problem of one of ``rows``.
-    """
+    """One rule, the rows that break it, and how to describe the problem of one row."""
 
     rows: npt.NDArray[np.int64]
+    """Row numbers in ascending order, from 1; :data:`WHOLE_FILE` where the whole file is meant."""
     rank: int
+    """The place of the column in its row, from 1; 0 for the row itself."""
     describe: Callable[[int], Problem]
 
     @classmethod
@@ -142,21 +134,14 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a file without their line ends.
-
-    Parameters
-    ----------
-    text
-        One line a row, named ``line``.
-    not_utf8
-        The first line, from 1, that is not UTF-8 where UTF-8 was asked for; the text is then read as ISO-8859-1.
-    byte_order_mark
-        Whether UTF-8 was asked for and a byte order mark was cut off.
-    """
+    """The lines of a file without their line ends."""
 
     text: pl.Series
+    """One line a row, named ``line``."""
     not_utf8: int | None = None
+    """The first line, from 1, that is not UTF-8 where UTF-8 was asked for; the text is then read as ISO-8859-1."""
     byte_order_mark: bool = False
+    """Whether UTF-8 was asked for and a byte order mark was cut off."""
 
 
 def read_lines(path: Path, *, utf8: bool = False, carriage_return_ends_line: bool = False) -> Lines:

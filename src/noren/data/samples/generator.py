@@ -84,30 +84,12 @@ def generate(
 ) -> Iterator[pl.DataFrame]:
     """Yield a made-up purchase history in blocks: the same bytes for the same seed, whatever the block size.
 
-    Parameters
-    ----------
-    customers, rows
-        Exactly so many customers, each with a row at least, and exactly so many rows.
-    items
-        Size of the catalogue; at the defaults nearly every article is sold.
-    seed
-        Zero or more.
-    block_rows
-        Rows of a block; the last one may be shorter.
+    There are exactly so many customers, each with a row at least, and rows; ``items`` is the size of the catalogue, of
+    which at the defaults nearly every article is sold. Frames have the columns customer, invoice, date, time, item,
+    description, price, quantity and country. Up to :data:`SORTED_ROWS` rows they are in the order of time, with invoice
+    numbers that rise; above, within chunks of customers. A request that no history can fulfil is a ``ParameterError``
+    at the call, not at the first block.
 
-    Yields
-    ------
-    Frames with the columns customer, invoice, date, time, item, description, price, quantity and country. Up to
-    :data:`SORTED_ROWS` rows they are in the order of time, with invoice numbers that rise; above, rows are in the
-    order of time within chunks of customers.
-
-    Raises
-    ------
-    ParameterError
-        For a request that no history can fulfil, at the call and not at the first block.
-
-    Examples
-    --------
     >>> sample = pl.concat(generate(customers=20, rows=200, items=50, seed=1))
     >>> sample.height, sample["customer"].n_unique(), sample["item"].n_unique() <= 50
     (200, 20, True)

@@ -31,7 +31,6 @@ import polars as pl
 from noren.data.frames import Table
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.tables import table_of
 
@@ -54,11 +53,7 @@ def sample_people(rows: int = 4_000, seed: int = 0) -> Table:
     (['person', 'age', 'sex', 'region'], ['P0001', 'P0002', 'P0003'])
     """
     if not 1 <= rows <= MOST_PEOPLE:
-        raise ParameterError(
-            _("{name} = {value} is out of range; use {range}").format(
-                name="rows", value=rows, range=f"1 <= rows <= {MOST_PEOPLE:,}"
-            )
-        )
+        raise ParameterError.out_of_range("rows", rows, f"1 <= rows <= {MOST_PEOPLE:,}")
     schema = Schema.preset("people")
     drawn = {
         name: pl.Series(values) for name, values in _columns(rows, np.random.Generator(np.random.Philox(seed))).items()
