@@ -98,7 +98,9 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     It is written with its card when first asked for under a verdict: a release never changes, but the rule by which the
     card judges it may.
     """
-    run, verdict = studio.finished(job), studio.verdict(job)
+    run = studio.finished(job)
+    approvals.require_audit(audited=run.summary.get("audited") is not False)
+    verdict = studio.verdict(job)
     approvals.note_download(studio, approvals.release_of_run(studio, job), form)
     verdict_digest = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
     folder = studio.job_folder(run) / f"published-{form}_{verdict_digest[:12]}"
