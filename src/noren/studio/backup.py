@@ -30,7 +30,7 @@ from noren.errors import FileError, OutputError
 from noren.progress import Progress, silent
 from noren.studio.audit_trail import tables
 from noren.studio.exports import packed
-from noren.studio.folders import HALF_WRITTEN, keep_private
+from noren.studio.folders import HALF_WRITTEN, PAPER_FACTS_FILE, keep_private
 from noren.studio.store import Store
 from noren.tables import Texts
 from noren.work.hash_chain import LogEntry, canonical, verify
@@ -38,8 +38,10 @@ from noren.work.hash_chain import LogEntry, canonical, verify
 say = Texts(__name__)
 _FORM: Final = "noren-studio-1"
 _DATABASE, _MANIFEST, _PASSWORD = "studio.sqlite", "manifest.json", "password.hash"
-_NAMES: Final = re.compile(rf"{_MANIFEST}|{_DATABASE}|{_PASSWORD}|projects/[a-z0-9]{{12}}(/(?!\.\.?(/|$))[^/\0\\]+)+")
-_CHANGES: Final = frozenset({"uploaded", "removed", "project-removed"})
+_NAMES: Final = re.compile(
+    rf"{_MANIFEST}|{_DATABASE}|{_PASSWORD}|{PAPER_FACTS_FILE}|projects/[a-z0-9]{{12}}(/(?!\.\.?(/|$))[^/\0\\]+)+"
+)
+_CHANGES: Final = frozenset({"uploaded", "removed", "project-removed", "papers-changed"})
 _TRIES: Final = 3
 _ROWS: Final = 1_000
 
@@ -86,7 +88,7 @@ def _files(folder: Path, projects: Sequence[str]) -> dict[str, Path]:
     roots = [folder / "projects" / project for project in projects]
     inside = [Path(place, name) for root in roots for place, _folders, names in os.walk(root) for name in names]
     whole = [file for file in inside if not HALF_WRITTEN.fullmatch(file.name) and not file.is_symlink()]
-    own = [folder / _PASSWORD] if (folder / _PASSWORD).exists() else []
+    own = [path for name in (_PASSWORD, PAPER_FACTS_FILE) if (path := folder / name).exists()]
     return {file.relative_to(folder).as_posix(): file for file in (*own, *sorted(whole))}
 
 
