@@ -106,7 +106,7 @@ def identifiers(
     Neither age nor town tells everybody apart, both together do.
 
     >>> found = identifiers(pl.DataFrame({"age": [20, 20, 30], "town": ["a", "b", "b"]}),
-    ...                     schema=Schema.of({"kind": "table", "columns": {"age": {"type": "integer"}, "town": {}}}))
+    ...                     schema={"kind": "table", "columns": {"age": {"type": "integer"}, "town": {}}})
     >>> [(one.columns, round(one.separation, 3), round(one.alone, 3)) for one in (*found.columns, *found.sets)]
     [(('age',), 0.667, 0.333), (('town',), 0.667, 0.333), (('age', 'town'), 1.0, 1.0)]
     """
@@ -274,7 +274,7 @@ def population(
     --------
     Everybody of ten is alone, and one in ten was asked: nothing speaks for anybody having a double.
 
-    >>> schema = Schema.of({"kind": "table", "columns": {"zip": {"role": "quasi"}}})
+    >>> schema = {"kind": "table", "columns": {"zip": {"role": "quasi"}}}
     >>> found = population({"zip": [str(n) for n in range(10)]}, 100, schema=schema)
     >>> found.chosen, found.share, sorted(found.failed)
     ('zayatz', 1.0, ['pitman', 'snb'])
