@@ -298,10 +298,10 @@ def publications(studio: Studio, project: str) -> list[Publication]:
 
 def record_of(studio: Studio, entry: str) -> Publication:
     """Return the record whose entry has this digest, or say that there is none."""
-    record = next((record for record in records(studio) if record.entry == entry), None)
-    if record is None:
-        raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
-    return record
+    for record in records(studio):
+        if record.entry == entry:
+            return record
+    raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
 
 
 def standing_record(studio: Studio, release: ApprovableRelease, digest: str) -> tuple[Publication | None, str]:
@@ -338,8 +338,8 @@ def note_download(studio: Studio, release: ApprovableRelease, part: str) -> None
     record, problem = standing_record(studio, release, public_digest(release.folder)[0])
     if record is None:
         raise ConflictError(problem)
-    about = {"what": release.what, "label": release.label, "to": record.to, "digest": record.digest}
-    studio.store.trail.add("downloaded", project=release.project, record=record.entry, part=part, **about)
+    about = {"what": record.what, "label": record.label, "to": record.to, "digest": record.digest, "part": part}
+    studio.store.trail.add("downloaded", project=record.project, record=record.entry, **about)
 
 
 def require_audit(*, audited: bool) -> None:
@@ -391,16 +391,15 @@ def bar_to_approval(studio: Studio, record: Publication, release: ApprovableRele
 
 def inbox(studio: Studio, who: StudioIdentity) -> list[Publication]:
     """Return the records that wait for somebody's decision, the oldest first."""
-    mine: list[Publication] = []
     if not studio.settings.four_eyes or not who.is_user or not who.may(UserRole.REVIEWER):
-        return mine
+        return []
+    mine = []
     for record in reversed(records(studio)):
         if record.state == "waiting":
             with contextlib.suppress(NorenError):  # its run is gone
-                release = release_of(studio, record)
-                void = void_reason(studio, record, release, digest_of_files(release))
-                if not void and not bar_to_approval(studio, record, release, who):
-                    mine.append(record)
+                there = release_of(studio, record)
+                void = void_reason(studio, record, there, digest_of_files(there))
+                mine += [] if void or bar_to_approval(studio, record, there, who) else [record]
     return mine
 
 

@@ -180,8 +180,7 @@ class StudioIdentity:
 
     def sees(self, place: str) -> bool:
         """Tell whether an entry of the rail is for somebody."""
-        needed = {"protect": UserRole.STEWARD}.get(place, UserRole.READER)
-        return self.may(needed) and (self.role != UserRole.ADMINISTRATOR or place != "projects")
+        return {"protect": self.may(UserRole.STEWARD), "projects": self.role != UserRole.ADMINISTRATOR}.get(place, True)
 
     def may(self, role: UserRole) -> bool:
         """Tell whether somebody may do what needs a role."""
