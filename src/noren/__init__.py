@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from noren.api import check, losses, reconstruct, sample
+    from noren.api import check, reconstruct, sample
     from noren.data.frames import History, Table
     from noren.data.schema import Schema
     from noren.errors import NorenError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from noren.interactive import Release, attack, measure, protect, read
     from noren.judgement.judging import verdict
     from noren.judgement.rule import Rule
+    from noren.measures.losses import losses
     from noren.protocols import Attack, Guess, Measure, Method, Score
     from noren.sweeps.sweep import explore
     from noren.version import __version__
@@ -62,7 +63,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "noren.api": ("check", "losses", "reconstruct", "sample"),
+    "noren.api": ("check", "reconstruct", "sample"),
     "noren.data.frames": ("History", "Table"),
     "noren.data.schema": ("Schema",),
     "noren.errors": ("NorenError",),
@@ -72,6 +73,7 @@ _PLACES = {
     "noren.interactive": ("Release", "attack", "measure", "protect", "read"),
     "noren.judgement.judging": ("verdict",),
     "noren.judgement.rule": ("Rule",),
+    "noren.measures.losses": ("losses",),
     "noren.protocols": ("Attack", "Guess", "Measure", "Method", "Score"),
     "noren.sweeps.sweep": ("explore",),
     "noren.version": ("__version__",),

@@ -43,7 +43,6 @@ from noren.tables import Texts
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
-    from noren.measures.losses import Losses
     from noren.retention.reconstruction import Model, Reconstruction
 
 __all__ = [
@@ -52,7 +51,6 @@ __all__ = [
     "check",
     "draw_seed",
     "guesses_by_name",
-    "losses",
     "measure",
     "method_of",
     "protect",
@@ -263,21 +261,6 @@ def measure(
     )
     score = run_interruptibly(chosen.measure, Evidence(data, release, named), progress=progress)
     return replace(score, measure=chosen.name, goal=chosen.goal)
-
-
-def losses(original: Any, release: Any, *, schema: SchemaLike | None = None) -> Losses:
-    """Say what ``release`` lost of ``original``: columns, customers and rows, and why. For the steward alone.
-
-    ``release`` is as in :func:`measure`, with its secret part.
-
-    >>> history = sample(customers=20, rows=300, items=50, seed=1)
-    >>> print(losses(history, protect(history, "generalize-by-count", k=4, seed=1)))
-    Not released: 104 of 300 rows, 4 of 9 columns.
-    """
-    from noren.measures.losses import losses as run
-
-    data = as_records(original, schema)
-    return run(data, as_release(release, data))
 
 
 def guesses_by_name(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import polars as pl
 
 from noren.data.arrays import NOBODY, people
 from noren.data.frames import History, Records, Table
+from noren.data.reading import as_records, as_release
 from noren.data.release import Release
 from noren.data.schema import Role, Schema
 from noren.data.statement import Statement
@@ -27,10 +29,10 @@ from noren.tables import Texts
 
 say = Texts(__name__)
 
-_MOST = 5
-"""Customers named, customers called outliers at most, and sample rows."""
-_ROWS_EACH = 100
-"""Rows of each customer of a sample, of which the first that is released is shown."""
+_MOST, _ROWS_EACH = 5, 100
+"""Customers and sample rows at most; rows of each customer among which a released one is looked for."""
+_APART, _LEVELS, _NOT_RELEASED = "suppressed_columns", "levels", "columns_not_released"
+"""Notes of statements that name columns."""
 _GROUPING = ("generalize", "generalize-by-count", "microaggregate")
 """Methods that delete rows for which others of a group have no counterpart."""
 
@@ -56,15 +58,15 @@ class CustomerLoss:
 
     @property
     def why(self) -> str:
-        """The reason as a sentence."""
+        """The reason in words."""
         return say(f"customer.{self.reason}")
 
 
 @dataclass(frozen=True)
 class SampleRow:
-    """A row of the original (``row`` counts from 1) and what was released of it: nothing where it was deleted.
+    """A row of the original (counted from 1) and what was released of it, without identifiers.
 
-    Columns of pseudonyms are left out of what was released: whose they are is in the secret part of the release alone.
+    ``after`` is None if it was deleted.
     """
 
     row: int
@@ -82,20 +84,11 @@ class SecretLosses:
 
 @dataclass(frozen=True)
 class OutlierProposal:
-    """Leave out the customers with more than ``most_rows`` rows, and what that changes.
+    """Leave out the ``customers`` with more than ``most_rows`` rows: what they have, and what the others lose then.
 
-    Attributes
-    ----------
-    customers, rows, released
-        How many customers that are, how many rows they have, and how many of these are released now.
-    bound
-        How many rows of one customer a release by this k can hold at most, whatever the groups: a group needs k
-        customers and has no more rows than its shortest member, so no more than the k-th longest history.
-    others, others_lost, others_lost_then
-        Rows of the other customers; how many of these are deleted now, and without the outliers.
-    exact
-        Whether the last number is exact. Groups by row count follow from the row counts alone. For groups that a search
-        chose it is an estimate: by how much the number changes for groups by row count.
+    ``bound``: of one customer no more rows can be released, whatever the groups, for a group of k customers has no more
+    rows than its shortest member, and so no more than the k-th longest history. ``others_lost_then`` is ``exact`` for
+    groups by row count, which follow from the counts; else estimated, by how much it changes for such groups.
     """
 
     most_rows: int
@@ -121,13 +114,7 @@ class OutlierProposal:
 
 @dataclass(frozen=True)
 class Losses:
-    """What a release lost; ``causes`` says why rows are deleted that no customer's length explains, and how many.
-
-    >>> import noren
-    >>> history = noren.sample(customers=20, rows=300, items=50, seed=1)
-    >>> print(losses(history, noren.protect(history, "generalize-by-count", k=4, seed=1)))
-    Not released: 104 of 300 rows, 4 of 9 columns.
-    """
+    """What a release lost; ``causes`` says why rows are deleted that no customer's length explains, and how many."""
 
     rows: int
     rows_lost: int
@@ -152,15 +139,13 @@ class Losses:
 
     def sentences(self) -> Iterator[str]:
         """Yield what became of columns and rows and why, one sentence for each reason; they name no customer."""
-        by_reason: dict[tuple[str, str], list[ColumnLoss]] = {}
-        for column in sorted(self.columns, key=lambda column: column.state == "partly"):
-            by_reason.setdefault((column.state, column.reason), []).append(column)
-        for (state, reason), columns in by_reason.items():
-            names = [f"{c.name} ({c.share:.1%})" if state == "partly" else c.name for c in columns]
-            why = say(f"column.{reason}")
-            yield say(
-                f"state.{state}", names=listing(names, 40), count=len(names), columns=self.columns_before, why=why
-            )
+        names: dict[tuple[str, str], list[str]] = {}
+        for c in sorted(self.columns, key=lambda column: column.state == "partly"):
+            text = f"{c.name} ({c.share:.1%})" if c.state == "partly" else c.name
+            names.setdefault((c.state, c.reason), []).append(text)
+        for (state, reason), some in names.items():
+            about = {"names": listing(some, 40), "count": len(some), "columns": self.columns_before}
+            yield say(f"state.{state}", why=say(f"column.{reason}"), **about)
         for cause, count in self.causes.items():
             yield say(f"cause.{cause}", count=count)
         if dearest := self.secret.customers:
@@ -176,14 +161,8 @@ class Losses:
 class OriginalSummary:
     """What must be known of an original to say later what a release lost: far less than its rows.
 
-    Attributes
-    ----------
-    blank
-        Which cells were empty, of columns with empty cells.
-    codes, customers
-        Whose row each is, and the customers that the codes stand for; of a table every row is a person.
-    sample, places
-        Some rows of a few people, and where they are in the original.
+    ``blank`` tells which cells were empty, ``codes`` whose row each is (of a table every row is a person); ``sample``
+    has rows of a few people, which stand at ``places``.
     """
 
     schema: Schema
@@ -200,13 +179,11 @@ class OriginalSummary:
             codes, customers = people(original[Role.CUSTOMER])
         else:
             codes, customers = np.arange(len(original)), pl.int_range(len(original), eager=True)
-        last = max(len(customers) - 1, 0)
-        picked = np.unique(np.linspace(0, last, min(_MOST, len(customers))).round().astype(np.int64))
+        picked = np.unique(np.linspace(0, max(len(customers) - 1, 0), _MOST).round().astype(np.int64))
         rows = pl.Series(np.flatnonzero(np.isin(codes, picked)), dtype=pl.UInt32)
         owners = pl.DataFrame({"row": rows, "owner": codes[rows.to_numpy()]})
         places = owners.filter(pl.int_range(pl.len()).over("owner") < _ROWS_EACH)["row"]
-        names = [name for name in original.schema.names if original.frame[name].null_count()]
-        blank = original.frame.select(pl.col(name).is_null() for name in names)
+        blank = original.frame.select(values.is_null() for values in original.frame if values.null_count())
         return cls(original.schema, blank, codes, customers, original.take(places), places)
 
     def losses(self, release: Release) -> Losses:
@@ -226,8 +203,9 @@ class OriginalSummary:
         def reason(at: int) -> str:
             if rows[at] > most_rows:
                 return "left_out"
-            return "whole" if lost[at] == rows[at] else "counterpart" if grouped else "method"
+            return "method" if not grouped else "whole" if lost[at] == rows[at] else "counterpart"
 
+        named = (CustomerLoss(str(self.customers[at]), int(rows[at]), int(lost[at]), reason(at)) for at in dearest)
         return Losses(
             rows=len(self.codes),
             rows_lost=int(deleted.sum()),
@@ -238,28 +216,19 @@ class OriginalSummary:
             columns=tuple(self._columns(release)),
             causes={cause: count for cause, count in causes.items() if count},
             proposal=_proposal(rows, lost, steps[0]) if is_history and len(steps) == 1 else None,
-            secret=SecretLosses(
-                tuple(
-                    CustomerLoss(str(self.customers[at]), int(rows[at]), int(lost[at]), reason(at)) for at in dearest
-                ),
-                tuple(self._sample(release)),
-            ),
+            secret=SecretLosses(tuple(named), tuple(self._sample(release))),
         )
 
     def _columns(self, release: Release) -> Iterator[ColumnLoss]:
         """Yield the columns that were dropped, emptied or partly emptied; those that were empty before lost nothing."""
-        steps, public = release.statement.steps, release.public.frame
-        notes = [step.notes for step in steps]
-        origin = release.secret.origin
+        steps, public, origin = release.statement.steps, release.public.frame, release.secret.origin
+        listed = {key: {n for s in steps for n in s.notes.get(key, ())} for key in (_APART, _LEVELS, _NOT_RELEASED)}
+        attributes = any(step.parameters.get("attributes") for step in steps)
         for column in self.schema.columns:
             name = column.name
             if name not in public.columns:
-                reason = "identifier" if column.role == Role.IDENTIFIER else "method"
-                if any(name in note.get("columns_not_released", ()) for note in notes) and column.role == Role.QUASI:
-                    reason = "quasi"
-                elif any(step.parameters.get("attributes") for step in steps) and reason == "method":
-                    reason = "attributes"
-                yield ColumnLoss(name, "dropped", reason, 1.0)
+                reason = "attributes" if attributes else "quasi" if name in listed[_NOT_RELEASED] else "method"
+                yield ColumnLoss(name, "dropped", "identifier" if column.role == Role.IDENTIFIER else reason, 1.0)
                 continue
             if column.role == Role.CUSTOMER or not public[name].null_count():
                 continue
@@ -268,10 +237,9 @@ class OriginalSummary:
                 had &= ~self.blank[name].gather(origin).fill_null(value=True)
             before = int(had.sum())
             share = int((had & public[name].is_null()).sum()) / before if before else 0.0
-            top = any(name in note.get("levels", {}) and share == 1.0 for note in notes)
-            apart = any(name in note.get("suppressed_columns", ()) for note in notes)
             if share:
-                reason = "apart" if apart else "top" if top else "cells"
+                reason = "apart" if name in listed[_APART] else "cells"
+                reason = "top" if name in listed[_LEVELS] and share == 1.0 else reason
                 yield ColumnLoss(name, "emptied" if share == 1.0 else "partly", reason, share)
 
     def _sample(self, release: Release) -> Iterator[SampleRow]:
@@ -279,9 +247,10 @@ class OriginalSummary:
         found = self.places.to_frame("row").with_columns(
             owner=pl.Series(self.codes[self.places.to_numpy()]), public=release.row_positions().gather(self.places)
         )
-        first = found.with_row_index("at").sort(pl.col("public").is_null(), "at").unique("owner", maintain_order=True)
-        first = first.sort("owner")
-        before = self.sample.take(first["at"]).texts("").rows(named=True)
+        in_turn = found.with_row_index("at").sort("owner", pl.col("public").is_null(), "at")
+        first = in_turn.unique("owner", keep="first", maintain_order=True)
+        identifying = [column.name for column in self.schema.with_role(Role.IDENTIFIER)]
+        before = self.sample.take(first["at"]).texts("").drop(identifying).rows(named=True)
         public = release.public.take(first["public"].drop_nulls())
         naming = [column.name for column in public.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER)]
         released = iter(public.texts().drop(naming).rows(named=True))
@@ -326,11 +295,17 @@ def _proposal(rows: Whole, lost: Whole, step: Statement) -> OutlierProposal | No
     )
 
 
-def losses(original: Records, release: Release) -> Losses:
-    """Say what a release, with its secret part, lost of the original it was made of.
+def losses(original: Any, release: Any, *, schema: Schema | str | Path | None = None) -> Losses:
+    """Say what ``release`` lost of ``original``: columns, customers and rows, and why. For the steward alone.
 
-    Dropped and emptied columns with the reason, lost rows and customers, the customers that cost most rows, a few
-    rows before and after, and a proposal where a few long histories cost most of the rows. For the steward alone.
+    ``release`` is as in :func:`noren.measure`, with its secret part.
+
+    >>> import noren
+    >>> history = noren.sample(customers=20, rows=300, items=50, seed=1)
+    >>> print(noren.losses(history, noren.protect(history, "generalize-by-count", k=4, seed=1)))
+    Not released: 104 of 300 rows, 4 of 9 columns.
     """
-    reject_another_original(Evidence(original, release, {}))
-    return OriginalSummary.of(original).losses(release)
+    data = as_records(original, schema)
+    made = as_release(release, data)
+    reject_another_original(Evidence(data, made, {}))
+    return OriginalSummary.of(data).losses(made)
