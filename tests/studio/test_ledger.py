@@ -109,7 +109,7 @@ def test_what_is_certified_is_shown_with_the_budget(client: Program, tmp_path: P
         ({"period": "day"}, 422, "period"),
         ({"rule": "../../schema.toml"}, 422, "rule"),
         ({"attacks": ["nobody"]}, 422, "nobody"),
-        ({"steps": [{"method": "hierarchy", "parameters": {"k": 2}}]}, 422, ""),
+        ({"steps": [{"method": "hierarchy", "parameters": {"k": 2}}]}, 422, "hierarchy works on a table"),
     ],
 )
 def test_wrong_settings_are_refused(client: Program, shop: str, asked: dict[str, Any], status: int, said: str) -> None:

@@ -24,7 +24,7 @@ from noren.judgement.rule import DEFAULT, RULES, Rule, get_rule
 from noren.ledger.incoming import CALENDARS
 from noren.ledger.risk import MEASURES
 from noren.methods.chain import Chain, read_chain
-from noren.protocols import Attack, Method
+from noren.protocols import Attack, Method, require_kind
 from noren.registry import build
 from noren.tables import Texts
 
@@ -101,6 +101,8 @@ class LedgerSettings:
         limits = {name: float(limits[name]) for name in MEASURES if name in limits}
         settings = cls(schema, chain_of(chain, by), by, tried, limits, get_rule(rule), attack_released)
         settings.ready_attacks()
+        for step in settings.chain.steps:
+            require_kind(step, schema)
         return settings
 
     def ready_attacks(self) -> list[Attack]:
