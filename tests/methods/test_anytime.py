@@ -219,7 +219,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_enough_keeps_the_best_levels(ages: tuple[Table, Path], held_up: None) -> None:
     table, folder = ages
     listener = Listener(3)
-    release = api.protect(table, "hierarchy", k=5, hierarchies=folder, seed=1, progress=listener)  # audited
+    release = api.protect(table, "hierarchy", k=5, hierarchies=folder, suppression=0, seed=1, progress=listener)
     notes = release.statement.notes
     assert notes["stopped"] is True
     assert notes["searched"] < 1

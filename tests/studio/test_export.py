@@ -103,7 +103,7 @@ def test_the_public_part_is_what_publish_writes(
 def test_a_table_has_a_text_file_of_its_own_form(client: httpx.Client, runs: Finished) -> None:
     files = unpacked(client.get(f"{runs.page('hierarchy')}/publish/public.zip", params={"form": "csv"}))
     rows = pl.read_csv(io.BytesIO(files["public.csv"]), infer_schema=False)
-    assert len(rows) == 400
+    assert 392 <= len(rows) < 400  # up to 2 % are deleted
     assert "person" not in rows.columns
     assert json.loads(files["statement.json"])["parameters"]["hierarchies"] == "hierarchies"
 

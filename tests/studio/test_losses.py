@@ -27,6 +27,8 @@ def test_customers_are_named_to_stewards_alone(tmp_path: Path) -> None:
     assert json.loads((job / "losses.json").read_text()) == json.loads(json.dumps(expected.to_dict()))
     assert (job / "losses.json").stat().st_mode & 0o077 == 0
     address = f"/projects/{project}/results/{run}"
+    shared = staff["ann"].put(f"/api/v1/projects/{project}/readers", json={"readers": ["cora"]})
+    assert shared.status_code == 200, shared.text
     steward, reader = (html.unescape(staff[who].get(address).text) for who in ("ann", "cora"))
     for page in (steward, reader):
         assert all(text in page for text in (str(expected), *expected.sentences()))

@@ -305,7 +305,7 @@ def holds_plain_values(values: pl.Series) -> bool:
 
 def printable_value(cell: pl.Series) -> object:
     """Return the one value of ``cell`` for a message; its type where it is no plain value."""
-    if not holds_plain_values(cell):
+    if not holds_plain_values(cell) and cell.dtype != pl.Duration:
         return cell.dtype
     if cell.is_not_null().all() and in_calendar(cell).is_null().all():
         return cell.to_physical()[0]
