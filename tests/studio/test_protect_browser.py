@@ -29,6 +29,7 @@ def test_choose_fill_run_and_see_the_result(server: InProcess, browser: Any, his
     with watched(browser, server.address) as page:
         page.goto(f"/projects/{history}/protect")
         without_axe_violations(page)
+        page.get_by_text("Or choose yourself").click()
         page.get_by_role("link", name="Choose: generalize-by-count").click()
         k = page.get_by_label("Minimum size of a group (k)")
         k.fill("1")  # also before the script is there
@@ -80,6 +81,8 @@ def test_by_keyboard_alone(server: Server, browser: Any, people: str) -> None:
                     return
             raise AssertionError(f"{name} cannot be reached")
 
+        reach("Or choose yourself")
+        page.keyboard.press("Enter")
         reach("Choose: retention")
         page.keyboard.press("Enter")
         page.wait_for_url("**method=retention")

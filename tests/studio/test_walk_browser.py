@@ -37,6 +37,7 @@ def test_from_a_file_to_the_public_part(server: InProcess, client: Program, brow
         with another_page(page):
             page.get_by_role("link", name="Protect", exact=True).last.click()
 
+        page.get_by_text("Or choose yourself").click()
         page.get_by_role("link", name="Choose: generalize-by-count").click()
         k = page.get_by_label("Minimum size of a group (k)")
         k.fill("1")
