@@ -67,6 +67,7 @@ def ten_lines(data: Any, customer: str, out: Path) -> Any:
     assert scores["classes"].value == 3
     assert "k = 3" in repr(release.explain())
     assert list(release.compare()) == list(original.schema.names)
+    assert str(release.losses()) == str(noren.losses(original, release))
     assert release.publish(out, "inside") == out
     assert dict(noren.measure(data, release, "all"))["cell-error"] == scores["cell-error"]
     assert set(noren.attack(data, release, "all")) == set(guesses)
@@ -117,7 +118,7 @@ def test_a_table_of_people() -> None:
     assert release.attack().to_polars()["attack"].to_list() == ["row-linkage"]
     assert release.verdict("inside", attacks="all").status == "proved"
     shares = release.compare().to_polars().filter(pl.col("column") == "age")
-    assert shares.select(pl.sum_horizontal("exact", "widened", "empty")).item() == pytest.approx(1)
+    assert shares.select(pl.sum_horizontal("exact", "interval", "set", "suppressed")).item() == pytest.approx(1)
     assert noren.protect(people, rho=0.5, attributes=["city"], seed=1).statement.method == "retention"
     assert noren.protect(people, rule="public", seed=1).statement.parameters["k"] == 11
     assert noren.protect(people, "mondrian", rule="inside", seed=1).statement.parameters["k"] == 3

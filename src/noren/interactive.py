@@ -16,7 +16,7 @@ import polars as pl
 
 from noren import api
 from noren.attacks import attacks as every_attack
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import KINDS, kind_counts, median_extent
 from noren.data.frames import Card, Records, ResultSet
 from noren.data.reading import SchemaLike, as_public, as_records, as_release, open_release, original_of, roles_by_column
 from noren.data.release import Release as BareRelease
@@ -29,6 +29,7 @@ from noren.judgement.evidence import attack_result
 from noren.judgement.rule import Rule, get_rule
 from noren.judgement.verdict import Verdict
 from noren.measures import measures as every_measure
+from noren.measures.losses import Losses, losses
 from noren.methods import methods as every_method
 from noren.papers.card import publish
 from noren.progress import Progress, silent, with_progress_bar
@@ -110,22 +111,22 @@ class InteractiveRelease(BareRelease):
         return measure(self._known(original), self, by, **options)
 
     def compare(self, *, original: Any = None) -> ResultSet[Mapping[str, Any]]:
-        """Return what became of each column: shares of exact, widened and empty cells, and how many values it has."""
+        """Return what became of each column: shares of each kind of cell, how wide, how many values."""
         rows: dict[str, dict[str, Any]] = {}
         for column in (before := self._known(original)).schema.columns:
             values = before.frame[column.name].drop_nulls().n_unique()
             row = {"column": column.name, "role": str(column.role), "values_before": values}
             if column.name in self.public.schema.names and len(self.public):
                 cells = self.public.frame[column.name]
-                several = pl.col(cells.name).list.len() > 1 if is_set(cells.dtype) else pl.lit(value=False)
-                if is_interval(cells.dtype):
-                    several = pl.col(cells.name).struct.field("lo") != pl.col(cells.name).struct.field("hi")
-                wide = cells.to_frame().filter(several)
-                shares = {"widened": len(wide) / len(cells), "empty": cells.null_count() / len(cells)}
-                row |= {"values_after": cells.drop_nulls().n_unique(), "exact": 1 - sum(shares.values()), **shares}
+                shares = {kind: count / len(cells) for kind, count in kind_counts(cells).items()}
+                row |= {"values_after": cells.drop_nulls().n_unique(), **shares, "extent": median_extent(cells)}
             rows[column.name] = row
-        numbers = {"values_after": pl.Int64, "exact": pl.Float64, "widened": pl.Float64, "empty": pl.Float64}
+        numbers = {"values_after": pl.Int64} | dict.fromkeys([*KINDS.categories, "extent"], pl.Float64)
         return ResultSet(rows, pl.DataFrame([*rows.values()], schema_overrides=numbers))
+
+    def losses(self, *, original: Any = None) -> Losses:
+        """Say what was lost: columns, customers and rows, and why; for the steward alone."""
+        return losses(self._known(original), self)
 
     def explain(self) -> Card:
         """Return what was done and what it promises, method by method; whether it is safe says :meth:`verdict`."""

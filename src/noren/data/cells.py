@@ -91,6 +91,33 @@ def kind(cells: pl.Series) -> pl.Series:
     return cells.to_frame().select(kinds.cast(KINDS).alias(name))[name]
 
 
+def kind_counts(cells: pl.Series) -> dict[str, int]:
+    """Return how many cells are of each kind.
+
+    >>> kind_counts(pl.Series([[1, 2], [3], None], dtype=pl.List(pl.Int8)))
+    {'exact': 1, 'interval': 0, 'set': 1, 'suppressed': 1}
+    """
+    return dict.fromkeys(KINDS.categories, 0) | dict(kind(cells).cast(pl.String).value_counts().iter_rows())
+
+
+def median_extent(cells: pl.Series) -> float | None:
+    """Return the median width of ranges (days of dates, minutes of times) or size of sets, of cells that are one.
+
+    >>> median_extent(pl.Series([{"lo": 1, "hi": 4}, {"lo": 2, "hi": 2}, None]))
+    3.0
+    """
+    extents = cells.list.len() if is_set(cells.dtype) else pl.Series(dtype=pl.Float64)
+    if is_interval(cells.dtype):
+        ends = cells.drop_nulls().struct.unnest()
+        if ends["lo"].dtype == pl.Time:
+            ends = ends.select(pl.all().dt.minute().cast(pl.Int64) + 60 * pl.all().dt.hour().cast(pl.Int64))
+        extents = ends["hi"] - ends["lo"]
+        if isinstance(extents.dtype, pl.Duration):
+            extents = extents.dt.total_seconds() / 86_400
+    median = extents.filter(extents > is_set(cells.dtype)).median()
+    return float(median) if isinstance(median, int | float) else None
+
+
 def contains(cells: pl.Series, values: pl.Series) -> pl.Series:
     """Tell, row by row, whether a cell allows a value; a suppressed cell allows every value."""
     both = pl.DataFrame({"cell": cells, "value": values})

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from noren.data.cells import is_interval, is_set, kind
+from noren.data.cells import is_interval, is_set, kind_counts, median_extent
 from noren.data.frames import Records
 from noren.data.release import Release
 from noren.data.schema import Column, Role, ValueType
@@ -118,8 +118,6 @@ def case_in_ledger(folder: Path, rule: Rule | str | None = None) -> Case | None:
 
 # --- what the public part says -------------------------------------------------------------------------
 
-_SECONDS_A_DAY = 86_400
-
 
 @dataclass(frozen=True)
 class ReleasedColumn:
@@ -202,24 +200,9 @@ def described(public: Records, statement: Statement, original: Records | None = 
     drawn = "drawn" if all(step.method in methods for step in statement.steps) else "unknown"
     for column in public.schema.columns:
         cells = public.frame[column.name]
-        counts = dict(kind(cells).cast(pl.String).value_counts().iter_rows())
-        form, extents = "value", pl.Series([], dtype=pl.Float64)
-        if is_interval(cells.dtype):  # true ranges: of days in days, of clock times in minutes
-            form, ends = "range", cells.drop_nulls().struct.unnest()
-            ends = ends.filter(pl.col("lo") != pl.col("hi"))
-            if ends["lo"].dtype == pl.Time:
-                ends = ends.select(pl.all().dt.minute().cast(pl.Int64) + 60 * pl.all().dt.hour().cast(pl.Int64))
-            extents = ends["hi"] - ends["lo"]
-            if isinstance(extents.dtype, pl.Duration):
-                extents = extents.dt.total_seconds() / _SECONDS_A_DAY
-        elif is_set(cells.dtype):
-            form, extents = "set", cells.drop_nulls().list.len()
-            extents = extents.filter(extents != 1)
-        median = extents.median()
-        kinds = [int(counts.get(name, 0)) for name in ("exact", "interval", "set", "suppressed")]
-        extent = float(median) if isinstance(median, int | float) else None
-        about = column.name, column.role, column.type, form, drawn if column.role in naming else "", extent
-        columns.append(ReleasedColumn(*about, *kinds))
+        form = "range" if is_interval(cells.dtype) else "set" if is_set(cells.dtype) else "value"
+        about = column.name, column.role, column.type, form, drawn if column.role in naming else ""
+        columns.append(ReleasedColumn(*about, median_extent(cells), **kind_counts(cells)))
     names = [public.frame[column.name].cast(pl.String) for column in columns if column.pseudonyms]
     pseudonyms = pl.concat(names).drop_nulls().n_unique() if names else None
     known = () if original is None else original.schema.columns

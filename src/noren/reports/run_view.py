@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.data.arrays import numbers
 from noren.data.categories import as_released
-from noren.data.cells import cell_ends, is_interval, is_set, kind
+from noren.data.cells import is_set, kind, median_extent
 from noren.data.compatibility import class_sizes
 from noren.data.formats.render import Spelling, cell_text
 from noren.data.frames import History, Records, Table
@@ -480,16 +480,12 @@ def column_cells(pairs: pl.DataFrame, original: Records, release: Release) -> li
         same, changed, wider = (changes.get(change, 0.0) for change in ("same", "changed", "generalised"))
         about: dict[str, Any] = {"set" if column.scale == Scale.NOMINAL else "range": wider}
         public = release.public.frame[name] if name in release.public.frame.columns else pl.Series()
+        extent = median_extent(public)
         if is_set(public.dtype):
-            sizes = public.list.len()
-            about["size"] = sizes.filter(sizes > 1).median()
-        elif is_interval(public.dtype):
-            low, high = (numbers(end.drop_nulls()) for end in cell_ends(public))
+            about["size"] = extent
+        elif extent is not None:
             known = numbers(original.frame[name].drop_nulls())
-            wide = (high - low)[high > low]
-            if len(wide):
-                about["width"] = float(np.median(wide))
-                about["span"] = about["width"] / max(float(known.max() - known.min()), 1e-12)
+            about |= {"width": extent, "span": extent / max(float(known.max() - known.min()), 1e-12)}
         about = {"range": 0.0, "set": 0.0, "empty": round(max(0.0, 1.0 - same - changed - wider), 9)} | about
         is_date = column.type in (ValueType.DATE, ValueType.DATETIME)
         one = ColumnCells(
