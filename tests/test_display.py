@@ -123,7 +123,7 @@ def test_a_release(release: Release) -> None:
     assert [row[1:] for row in card.rows[1:]] == [line.split(",")[1:] for line in release.public.lines()]
 
 
-def test_a_published_release_has_no_secret_part(release: Release, tmp_path) -> None:
+def test_a_published_release_has_no_secret_part(release: noren.Release, tmp_path) -> None:
     release.publish(tmp_path / "out", override="a test")
     assert seen(Release.load(tmp_path / "out")).facts["secret part"] == "not here"
 

@@ -203,7 +203,7 @@ def test_awkward_types_are_read_and_protected(name: str) -> None:
         (lambda: noren.protect(BASE, rule="partnr"), r"there is no rule 'partnr' \(did you mean partner\?\)"),
         (lambda: noren.protect(BASE, "pseudonymize", seed=1).attack("all", k=3), "name that component instead"),
         (lambda: noren.verdict(BASE, 5), "int is not a table"),
-        (lambda: noren.explore(BASE, 5), "there is no 5 in noren.methods"),
+        (lambda: noren.explore(BASE, 5), "there is no 5 in noren.methods"),  # type: ignore[arg-type]
         (lambda: noren.attack(BASE, "nowhere", "all"), "nowhere: there is no such file"),
     ],
 )  # fmt: skip

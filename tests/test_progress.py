@@ -63,7 +63,7 @@ def test_a_callback_or_false_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(progress_module, "progress_bar", lambda **_how: pytest.fail("a bar"))
     told: list[float] = []
     with_progress_bar(slow)(progress=lambda done, words="", best=None: told.append(done))
-    with_progress_bar(slow)(progress=False)
+    with_progress_bar(slow)(progress=False)  # type: ignore[arg-type]
     assert told == [0.0, 0.5, 1.0]
 
 
@@ -108,7 +108,12 @@ def test_other_threads_show_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bar_in_a_notebook_is_updated_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     handle = SimpleNamespace(update=shown.append)
-    display = SimpleNamespace(HTML=str, display=lambda page, display_id: shown.append(page) or handle)
+
+    def display_page(page: str, display_id: bool) -> SimpleNamespace:
+        shown.append(page)
+        return handle
+
+    display = SimpleNamespace(HTML=str, display=display_page)
     ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()), display=display)
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", display)

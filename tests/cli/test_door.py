@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import PATIENCE
 
 from noren.cli import run
+from noren.progress import silent
 
 COMMANDS = [
     "protect", "attack", "measure", "report", "check", "publish", "papers", "sample", "convert", "threshold", "methods",
@@ -159,7 +160,7 @@ def test_progress_is_a_line_now_and_then_where_there_is_no_terminal(monkeypatch)
     assert lines[-1] == "Working  50%  0:00:00  half"
     monkeypatch.setattr(commands.situation, "json", True)
     with commands.progress_bar("Working") as report:
-        assert report is commands.silent
+        assert report is silent
 
 
 def test_progress_of_short_work_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:

@@ -285,9 +285,12 @@ def test_measuring_stops_where_a_sheet_reaches_too_far(tmp_path: Path, monkeypat
     path = rebuilt(tmp_path / "bomb.xlsx", {SHEET: sheet_xml(FIRST + LAST + b" " * 5_000_000)})
     chunks: list[int] = []
     look_at = workbooks._Extent.look_at
-    monkeypatch.setattr(
-        workbooks._Extent, "look_at", lambda self, chunk: (chunks.append(len(chunk)), look_at(self, chunk))
-    )
+
+    def counted(self: workbooks._Extent, chunk: bytes) -> None:
+        chunks.append(len(chunk))
+        look_at(self, chunk)
+
+    monkeypatch.setattr(workbooks._Extent, "look_at", counted)
     with pytest.raises(FileError, match="spans"):
         excel_sheet(path)
     assert sum(chunks) < 2 * 2**20

@@ -93,7 +93,7 @@ def built(column: str, values: list[float | None], by: str = "", text: str = "")
     rows = Table.of({n: values if n == column else [0.0] * len(values) for n in names}, schema)
     about = ColumnValues(rows, schema[column])
     made = (builder_of(by, text) if by else usual_builder(about)).build(about)
-    return {value: labels[:-1] for value, *labels in map(tuple, made.labels.rows()) for labels in [tuple(labels)]}
+    return {value: tuple(labels[:-1]) for value, *labels in made.labels.rows()}
 
 
 def test_cells_of_a_grid_by_default() -> None:

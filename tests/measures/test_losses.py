@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -84,7 +85,7 @@ def test_nobody_is_an_outlier_among_equals() -> None:
     ("method", "parameters"),
     [("generalize", {"k": 3}), ("microaggregate", {"k": 3}), ("thin", {"share": 0.4}), ("pseudonymize", {})],
 )
-def test_counts_are_those_of_the_rows(method: str, parameters: dict[str, float]) -> None:
+def test_counts_are_those_of_the_rows(method: str, parameters: dict[str, Any]) -> None:
     history = noren.sample(customers=12, rows=200, items=30, seed=3)
     release = noren.protect(history, method, seed=4, **parameters)
     before = Counter(history["customer"].to_list())

@@ -81,6 +81,7 @@ def levels_of(method: HierarchyMethod, table: Table) -> Callable[[World], Classe
     """Return the classes that a method makes of a table's quasi columns, given its sensitive values."""
     quasi, _sensitive = method.looked_at(table.schema)
     ones, there = np.ones(len(table), np.int64), pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
+    assert method.hierarchies is not None
     rungs = column_levels(table, read_hierarchies(method.hierarchies, [c.name for c in quasi]), method.missing, ones)
 
     def classes_of(world: World) -> Classes:

@@ -19,6 +19,7 @@ from tests.studio.quiet import Quiet
 from noren.errors import NorenError
 from noren.studio import backup
 from noren.studio.backup import back_up, restore
+from noren.studio.exports import packed
 from noren.studio.store import Store
 
 SHOP = (
@@ -155,7 +156,7 @@ def test_data_that_change_meanwhile_are_read_again(
 ) -> None:
     tries = 0
 
-    def busy(files: Any, pack: Any = backup.packed) -> Iterator[bytes]:
+    def busy(files: Any, pack: Any = packed) -> Iterator[bytes]:
         nonlocal tries
         tries += 1
         if tries <= most:

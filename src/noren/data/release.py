@@ -25,7 +25,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -385,7 +385,7 @@ class Release:
             write_rows(published(self.public) if as_published else self.public, folder / "public.csv")
 
     @classmethod
-    def load(cls, folder: str | Path) -> Release:
+    def load(cls, folder: str | Path) -> Self:
         """Read a release folder back; a published one has an empty secret."""
         folder = Path(folder)
         path, hidden = folder / "public.parquet", folder / "secret"

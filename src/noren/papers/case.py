@@ -202,7 +202,7 @@ def described(public: Records, statement: Statement, original: Records | None = 
         cells = public.frame[column.name]
         form = "range" if is_interval(cells.dtype) else "set" if is_set(cells.dtype) else "value"
         about = column.name, column.role, column.type, form, drawn if column.role in naming else ""
-        columns.append(ReleasedColumn(*about, median_extent(cells), **kind_counts(cells)))
+        columns.append(ReleasedColumn(*about, median_extent(cells), *kind_counts(cells).values()))
     names = [public.frame[column.name].cast(pl.String) for column in columns if column.pseudonyms]
     pseudonyms = pl.concat(names).drop_nulls().n_unique() if names else None
     known = () if original is None else original.schema.columns

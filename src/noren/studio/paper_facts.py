@@ -45,9 +45,8 @@ def keep_facts(studio: Studio, run: Job, facts: Mapping[str, str], level: Level)
         for at, path, old, new in zip(LEVELS, paths, before, after, strict=True):
             if old != new:
                 write_json(path, new)
-                about = {"level": at, "fields": sorted(dict(old.items() ^ new.items()))}
-                owner = "" if at == "organisation" else run.project
-                studio.store.trail.note(database, "papers-changed", project=owner, **about)
+                owner, changed = "" if at == "organisation" else run.project, sorted(dict(old.items() ^ new.items()))
+                studio.store.trail.note(database, "papers-changed", project=owner, level=at, fields=changed)
 
 
 def _paths(studio: Studio, run: Job) -> list[Path]:
