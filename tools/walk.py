@@ -1,8 +1,8 @@
 """Walk through the studio as a first visitor does, from an empty studio to a downloaded release, and count.
 
 A browser opens the first page of a studio that has nothing, brings a file, answers what is asked, lets the studio find
-a release for a partner, and downloads its public part. Printed are clicks, fields, seconds and words of every page,
-and every wait of more than a second in which the page showed no progress::
+a release for a partner, records a recipient and a purpose, and downloads its public part. Printed are clicks, fields,
+seconds and words of every page, and every wait of more than a second in which the page showed no progress::
 
     python tools/walk.py ../shared/data/groceries_members.parquet
 """
@@ -116,11 +116,15 @@ def find(walk: Walk) -> None:
 
 
 def release(walk: Walk) -> None:
-    """Read the result and download the public part."""
+    """Read the result, say to whom it goes and for what, and download the public part."""
     page = walk.page
     walk.leave("result")
     walk.click(page.locator('a.button[href$="/publish"]').first)
     page.wait_for_url("**/publish*")
+    walk.fill(page.locator("[name=to]"), "Analysts of Acme")
+    walk.fill(page.locator("[name=purpose]"), "Planning of the assortment")
+    walk.click(page.locator("#release form button.primary"))
+    walk.wait("recording", lambda: page.locator("#public .button.primary").count() > 0)
     with page.expect_download() as download:
         walk.click(page.locator("#public .button.primary"))
     walk.leave("release")
