@@ -65,15 +65,15 @@ def attacked(hits: int, **more: object) -> Verdict:
 
 def test_an_attack_is_told_by_whom_it_named() -> None:
     broken, withstood, nobody = attacked(50), attacked(3), attacked(0)
-    assert attack_outcome_text(broken.evidence[0], broken) == "named 50 of 100: more than is allowed"
-    assert attack_outcome_text(withstood.evidence[0], withstood) == "named 3 of 100: withstood"
+    assert attack_outcome_text(broken.evidence[0], broken) == "re-identified 50 of 100: more than is allowed"
+    assert attack_outcome_text(withstood.evidence[0], withstood) == "re-identified 3 of 100: withstood"
     assert attack_outcome_text(nobody.evidence[0], nobody) == "re-identified nobody"
 
 
 def test_what_chance_explains_stands_beside_a_proof_and_not_in_its_headline() -> None:
     lucky = attacked(25, claimed={"k": 5}, smallest_class=5)
     assert str(lucky.status) == "proved"
-    assert attack_outcome_text(lucky.evidence[0], lucky) == "named 25 of 100, which chance explains: the proof holds"
+    assert attack_outcome_text(lucky.evidence[0], lucky) == "re-identified 25 of 100, which chance explains: the proof holds"
     assert headline_sentence(lucky).endswith("whatever an attacker does; 20.0% is allowed.")
     drawn, not_covered = remarks(lucky)
     by_chance = "Expected: at most 20.0%. This draw: 25.0% named by the attack tried, within what chance explains."

@@ -255,7 +255,7 @@ def charts_page(theme: str = "light") -> str:
         FRAME.surroundings.from_string(CHARTS)
         .render(
             title="Charts", place="", rail=[], project=None, language="en", languages=[("en", "English")], theme=theme,
-            csrf="", here="/", who=None, can_leave=False, publications_listed=[], version="1",
+            csrf="", here="/", who=None, can_leave=False, publications_listed=[], inbox_count=0, version="1",
             words=common_words(), **given,
         )
     )  # fmt: skip
