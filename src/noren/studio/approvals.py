@@ -369,6 +369,8 @@ def decide(studio: Studio, entry: str, who: StudioIdentity, refusal: str | None 
         wrong = void_reason(studio, record, release, public_digest(release.folder)[0])
         if wrong:
             raise ConflictError(wrong)
+        if record.state == "released":
+            return record
     about = {"what": record.what, "label": record.label, "to": record.to, "digest": record.digest}
     key = _key(entry, kind, record.decision)  # pressed twice, it is one decision
     studio.store.trail.add(kind, project=record.project, key=key, record=entry, **about, **more)
