@@ -73,7 +73,8 @@ def test_an_attack_is_told_by_whom_it_named() -> None:
 def test_what_chance_explains_stands_beside_a_proof_and_not_in_its_headline() -> None:
     lucky = attacked(25, claimed={"k": 5}, smallest_class=5)
     assert str(lucky.status) == "proved"
-    assert attack_outcome_text(lucky.evidence[0], lucky) == "re-identified 25 of 100, which chance explains: the proof holds"
+    outcome = attack_outcome_text(lucky.evidence[0], lucky)
+    assert outcome == "re-identified 25 of 100, which chance explains: the proof holds"
     assert headline_sentence(lucky).endswith("whatever an attacker does; 20.0% is allowed.")
     drawn, not_covered = remarks(lucky)
     by_chance = "Expected: at most 20.0%. This draw: 25.0% named by the attack tried, within what chance explains."

@@ -246,7 +246,8 @@ def test_a_verdict_says_no_more_than_it_decides(client: httpx.Client, runs: Fini
     assert "Not tried here" not in box
     for outcome in re.findall(r'class="outcome">(.*?)</td>', page):
         assert re.fullmatch(
-            r"re-identified \d+ of 120(: withstood|, which chance explains: the proof holds)|re-identified nobody", outcome
+            r"re-identified \d+ of 120(: withstood|, which chance explains: the proof holds)|re-identified nobody",
+            outcome,
         )
 
 

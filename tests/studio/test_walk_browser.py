@@ -65,7 +65,7 @@ def test_from_a_file_to_the_public_part(server: InProcess, client: Program, brow
         at_rest(page)
         page.locator("[name=to]").fill("分析会社")
         page.locator("[name=purpose]").fill("売上の分析")
-        page.locator("[name=reason]").fill("試験データなので影響はありません")  # three customers are too few for the rule
+        page.locator("[name=reason]").fill("試験データなので影響はありません")  # k = 3 breaks the rule
         with another_page(page):
             page.locator("#release form button.danger").click()
         with page.expect_download() as public:

@@ -121,27 +121,17 @@ def case_in_ledger(folder: Path, rule: Rule | str | None = None) -> Case | None:
 
 @dataclass(frozen=True)
 class ReleasedColumn:
-    """What became of one column.
-
-    Attributes
-    ----------
-    exact, interval, set, suppressed
-        How many cells are of each kind; a suppressed one is empty.
-    pseudonyms
-        Whether its values stand in place of names: ``drawn`` at random, of ``unknown`` making, or empty where not.
-    extent
-        The median width of its ranges (days, minutes or units), or the median number of values in its sets, of cells
-        that are one.
-    form
-        How cells lie in the file: ``value``, ``range`` or ``set``.
-    """
+    """What became of one column; ``exact`` to ``suppressed`` count its cells of each kind (:func:`kind_counts`)."""
 
     name: str
     role: Role
     type: ValueType
     form: str
+    """How cells lie in the file: ``value``, ``range`` or ``set``."""
     pseudonyms: str
+    """Whether its values stand in place of names: ``drawn`` at random, of ``unknown`` making, or empty where not."""
     extent: float | None
+    """See :func:`median_extent`."""
     exact: int
     interval: int
     set: int
@@ -155,22 +145,15 @@ class ReleasedColumn:
 
 @dataclass(frozen=True)
 class PublicDescription:
-    """A public part, counted once on its rows.
-
-    Attributes
-    ----------
-    pseudonyms
-        How many different pseudonyms stand in it; None where no column holds any.
-    columns
-        What became of each column of the file, also of those in which every cell is empty.
-    dropped
-        Columns of the original that the file does not have; None where the original is not at hand.
-    """
+    """A public part, counted once on its rows."""
 
     rows: int
     pseudonyms: int | None
+    """How many different pseudonyms stand in it; None where no column holds any."""
     columns: tuple[ReleasedColumn, ...]
+    """What became of each column of the file, also of those in which every cell is empty."""
     dropped: tuple[Column, ...] | None = None
+    """Columns of the original that the file does not have; None without an original."""
 
     @property
     def contained(self) -> tuple[ReleasedColumn, ...]:
