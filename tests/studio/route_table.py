@@ -1,6 +1,6 @@
 """The table of who may do what at the studio: a line for each route, and the least role that is enough for it.
 
-``all`` is open to whoever reaches the server. Everybody else must log in; a role that does not cover the one named
+``all`` is open to everybody. For the other routes one must log in; a role that does not cover the one named
 is refused (403): stewards may do what reviewers may, and these what readers may; administrators what readers may, and
 what is theirs alone.
 """

@@ -117,7 +117,7 @@ def test_entries_are_filled_in_by_release_project_and_organisation(staff) -> Non
     assert filled_in(ann.get(elsewhere).text)["contact"] == "two@noren.example"
     assert "contact" not in filled_in(ann.get(beside).text)
     assert filled_in(ann.get(here).text)["contact"] == "desk@noren.example"
-    # a change of the organisation's reaches whoever did not differ
+    # a change of the organisation's reaches projects that did not differ
     ann.post(here, data={"contact": "new@noren.example", "law": "gdpr", "keep": "organisation", "only": "keep"})
     contacts = [filled_in(ann.get(address).text).get("contact") for address in (here, beside, elsewhere)]
     assert contacts == ["new@noren.example", None, "two@noren.example"]

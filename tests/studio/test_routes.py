@@ -84,7 +84,7 @@ def test_every_role_may_do_what_the_table_says(staffed: Staffed) -> None:
         rows = [*(row for row in ROUTES if row not in last), *last]
         for row, status in answers(staffed, staff[login], rows).items():
             may = row.least == "all" or role.covers(UserRole(row.least))
-            # about things that are not there: whoever may is told so, and nothing changes; nobody works here
+            # about things that are not there: a role that may is told so, and nothing changes; no worker runs here
             if (status in (401, 403)) is may or (status >= 500 and (row.path, status) != ("/healthz", 503)):
                 wrong.append(f"{row.method} {row.path} as {role}: {status}")
     assert wrong == []

@@ -88,7 +88,7 @@ def read(
     source
         CSV (plain or gzip), Parquet or a workbook.
     schema
-        A :class:`Schema`, the name of a preset, a TOML file or roles by column; guessed where left out. A guessed one
+        A :class:`Schema`, the name of a preset, a TOML file or roles by column; guessed by default. A guessed one
         rejects no row: the data's own schema is what holds for all of them.
     master
         The contest's ``M`` file: customer, sex, birthday, country.

@@ -66,13 +66,13 @@ class Studio:
         return stored
 
     def projects(self) -> list[Project]:
-        """Return the projects that whoever asks may see, the oldest first."""
+        """Return the projects that the user may see, the oldest first."""
         login = limited_login()
         seen = self.store.shared_with(login) if login else None
         return [project for project in self.store.projects() if seen is None or project.id in seen]
 
     def sees(self, project: str) -> bool:
-        """Tell whether whoever asks may see a project."""
+        """Tell whether the user may see a project."""
         login = limited_login()
         return not login or project in self.store.shared_with(login)
 

@@ -32,7 +32,7 @@ class Accelerator:
     device: str
     """``cuda``, or ``cpu`` for tensors of the processor."""
     memory: int | None = None
-    """How many bytes work may take at a time; where left out, what the device has free."""
+    """How many bytes work may take at a time; by default, what the device has free."""
 
     @property
     def fused(self) -> bool:

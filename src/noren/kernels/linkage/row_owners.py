@@ -44,7 +44,7 @@ class OwnerScores:
     parts: Real
     """For each pseudonym, candidate and own share, against any rows that are sold."""
     others: Real
-    """The same for whoever is not among the candidates: all rows are then a partner's."""
+    """The same for people who are not among the candidates: all rows are then a partner's."""
 
     @property
     def whole(self) -> Real:

@@ -261,7 +261,7 @@ def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]
 @approval_router.get("/inbox", response_model=list[PublicationOut])
 @least(UserRole.REVIEWER)
 def show_inbox(studio: TheStudio, who: TheWho) -> list[dict[str, Any]]:
-    """Return the records that wait for the decision of whoever asks, the oldest first."""
+    """Return the records that wait for the user's decision, the oldest first."""
     return [record.as_dict() for record in approvals.inbox(studio, who)]
 
 

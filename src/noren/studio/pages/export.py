@@ -232,7 +232,7 @@ def sharing_context(
 @router.get("/inbox")
 @least(UserRole.REVIEWER)
 def show_inbox(visit: OfStudio) -> Response:
-    """Show what waits for the decision of whoever looks."""
+    """Show what waits for the user's decision."""
     waiting = approvals.inbox(visit.studio, visit.who)
     names = {project.id: project.name for project in visit.studio.projects()}
     title = say("inbox.title", len(waiting), count=len(waiting)) if waiting else say("inbox.empty")
