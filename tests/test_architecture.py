@@ -16,7 +16,7 @@ ORDER = (
     ("kernels",),
     ("engines",),
     ("data",),
-    ("retention",),
+    ("retention", "tabulations"),
     ("protocols",),
     ("registry",),
     ("methods",),

@@ -1,0 +1,90 @@
+"""A public table of counts and sums, and the folder that several of them are written into.
+
+On disk each is ``NAME.csv``, and ``tables.json`` says for each which columns are keys, which are values and how the
+values were protected. An empty value is suppressed. Where noise was added, ``VALUE_error`` is half of the width of the
+interval that holds the true value with 95 %.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from noren.data.formats.files import FolderKind, writing_folder
+from noren.errors import FileError
+from noren.i18n import _
+
+_INDEX: Final = "tables.json"
+
+
+@dataclass(frozen=True)
+class Tabulation:
+    """Cells of a table, one per row: what the cell is about, and the counts and sums of it.
+
+    >>> table = Tabulation("months", ("month",), ("rows",), pl.DataFrame({"month": ["2011-01"], "rows": [7]}))
+    >>> table.frame.row(0)
+    ('2011-01', 7)
+    """
+
+    name: str
+    """Letters, digits and hyphens, as in a file's name: month-category."""
+    keys: tuple[str, ...]
+    values: tuple[str, ...]
+    frame: pl.DataFrame
+    """Columns: the keys, the values and, where noise was added, VALUE_error."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """How the values were protected: k and p of suppression, or epsilon, delta and the bound on contributions."""
+
+
+def _unsigned(folder: Path) -> str | None:
+    """Return the index of a folder of tables where it names not just the tables that are there; none where it does."""
+    with contextlib.suppress(FileError):
+        if {f"{table.name}.csv" for table in read_tables(folder)} == {path.name for path in folder.glob("*.csv")}:
+            return None
+    return _INDEX
+
+
+TABLES: Final = FolderKind((_INDEX, "*.csv"), _unsigned)
+
+
+def write_tables(folder: str | Path, tables: Iterable[Tabulation], *, replace: bool = False) -> Path:
+    """Write tables into a folder, all or none."""
+    index = {}
+    with writing_folder(folder, replace=replace and TABLES) as aside:
+        for table in tables:
+            table.frame.write_csv(aside / f"{table.name}.csv")
+            index[table.name] = {"keys": table.keys, "values": table.values, "notes": dict(table.notes)}
+        text = json.dumps(index, ensure_ascii=False, indent=2)
+        (aside / _INDEX).write_text(text + "\n", encoding="utf-8")
+    return Path(folder)
+
+
+def read_tables(folder: str | Path) -> list[Tabulation]:
+    """Read the tables of a folder."""
+    path = Path(folder) / _INDEX
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+        return [
+            Tabulation(
+                name,
+                tuple(about["keys"]),
+                tuple(about["values"]),
+                _read(path.with_name(f"{name}.csv"), about),
+                about["notes"],
+            )
+            for name, about in index.items()
+        ]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, pl.exceptions.PolarsError) as error:
+        problem = _("is not a folder of tables that Noren wrote; give the folder that holds {file}")
+        raise FileError(problem.format(file=_INDEX), file=folder) from error
+
+
+def _read(path: Path, about: Mapping[str, Any]) -> pl.DataFrame:
+    """Read a table; keys stay texts."""
+    return pl.read_csv(path, schema_overrides=dict.fromkeys(about["keys"], pl.String))

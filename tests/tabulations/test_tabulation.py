@@ -1,0 +1,33 @@
+"""Tables of counts and sums: written into a folder whole, read back as they were."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from noren.errors import FileError, OutputError
+from noren.tabulations.tabulation import Tabulation, read_tables, write_tables
+
+
+def test_tables_are_read_back_as_they_were_written(tmp_path):
+    months = pl.DataFrame({"month": ["2011-01", "2011-02"], "code": ["01", None], "rows": [7, None]})
+    written = Tabulation("month-code", ("month", "code"), ("rows",), months, {"k": 5})
+    write_tables(tmp_path / "totals", [written])
+
+    (read,) = read_tables(tmp_path / "totals")
+
+    assert (read.name, read.keys, read.values, read.notes) == (written.name, written.keys, written.values, {"k": 5})
+    assert_frame_equal(read.frame, months)
+
+
+def test_only_a_folder_of_tables_is_replaced(tmp_path):
+    table = Tabulation("months", ("month",), ("rows",), pl.DataFrame({"month": ["2011-01"], "rows": [7]}))
+    folder = write_tables(tmp_path / "totals", [table])
+    write_tables(folder, [table], replace=True)
+    (folder / "mine.csv").write_text("a\n1\n")
+    with pytest.raises(OutputError, match="mine.csv"):
+        write_tables(folder, [table], replace=True)
+
+
+def test_another_folder_is_not_read(tmp_path):
+    with pytest.raises(FileError, match=r"give the folder that holds tables\.json"):
+        read_tables(tmp_path)
