@@ -24,7 +24,7 @@ def test_only_a_folder_of_tables_is_replaced(tmp_path):
     folder = write_tables(tmp_path / "totals", [table])
     write_tables(folder, [table], replace=True)
     (folder / "mine.csv").write_text("a\n1\n")
-    with pytest.raises(OutputError, match="mine.csv"):
+    with pytest.raises(OutputError):
         write_tables(folder, [table], replace=True)
 
 
