@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Literal
+from math import exp
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,14 +19,18 @@ from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
 from noren.execution.engine import ReleaseCounts
-from noren.inference.findings import THREATS, Inferred, Threat
+from noren.inference.findings import JUDGED_FPR, THREATS, Inferred, Threat
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
 from noren.judgement.release_facts import ReleaseFacts, claimed_by, release_facts
 from noren.judgement.rule import Rule
+from noren.kernels.reconstruction.privacy import true_rate_ceiling
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.methods import methods
 from noren.protocols import Guess, Score
+
+_LEAST_OPEN: Final = 0.01
+"""The least share of people outside the data about whom guesses are wrong."""
 
 
 class _Finding(BaseModel):
@@ -146,19 +151,47 @@ class Facts(ReleaseFacts):
         return min((size for size in counted if size is not None), default=None)
 
     def inferred_beyond(self, rule: Rule, *, surely: bool = True) -> list[Inferred]:
-        """Return the inferences that tell more than the rule allows, surely or as it seems, the worst first."""
+        """Return the inferences that tell more than the rule allows, the worst first: surely, or as far as it seems.
+
+        What only seems so tells nothing about a threat that a proof keeps within the limit.
+        """
         error = float(rule.level(len(self.tried) + len(self.inferred)))
+        counted = THREATS if surely else self.not_bounded(rule)
         beyond = [
             result
             for result in self.inferred
-            if (limit := rule.limit(result.threat)) and (result.surely(error) if surely else result.excess) > limit
+            if result.threat in counted
+            and (limit := rule.limit(result.threat))
+            and (result.surely(error) if surely else result.excess) > limit
         ]
         return sorted(beyond, key=lambda result: -result.excess)
 
     def not_inferred(self, rule: Rule) -> list[Threat]:
-        """Return the threats that the rule limits and nobody tried."""
+        """Return the threats that the rule limits and nobody tried, except those that a proof keeps within it."""
         tried = {inference.threat for inference in self.inferred}
-        return [threat for threat in THREATS if rule.limit(threat) is not None and threat not in tried]
+        return [threat for threat in self.not_bounded(rule) if threat not in tried]
+
+    def not_bounded(self, rule: Rule) -> list[Threat]:
+        """Return the threats that the rule limits and differential privacy does not keep within its limits."""
+        return [
+            threat
+            for threat in THREATS
+            if (limit := rule.limit(threat)) is not None and self.ceiling(threat) > float(limit)
+        ]
+
+    def ceiling(self, threat: Threat) -> float:
+        """Return how much more can be inferred of a person in the data than of one outside, at most.
+
+        Of membership, the true positive rate beyond the false one. Of attributes, the share of what controls leave open
+        that is guessed: a wrong guess is at most e^ε times likelier about somebody outside. There the δ is divided by
+        that open share, which is taken to be at least a hundredth.
+        """
+        if self.privacy is None:
+            return 1.0
+        epsilon, delta = self.privacy.epsilon, self.privacy.delta
+        if threat == "membership":
+            return true_rate_ceiling(epsilon, delta, JUDGED_FPR) - JUDGED_FPR
+        return 1 - exp(-epsilon) * (1 - delta / _LEAST_OPEN)
 
 
 def facts_of(outcome: Outcome) -> Facts:
@@ -314,6 +347,8 @@ class Reason(StrEnum):
     NOT_COUNTED = "not-counted"
     NOT_AUDITED = "not-audited"
     PROOF_TOO_WEAK = "proof-too-weak"
+    EPSILON_UNKNOWN = "epsilon-unknown"
+    EPSILON_TOO_HIGH = "epsilon-too-high"
     TOO_MUCH_INFERRED = "too-much-inferred"
     NOT_INFERRED = "not-inferred"
     INFERENCE_UNSURE = "inference-unsure"

@@ -31,7 +31,6 @@ from typing import Any
 
 from noren.data.reading import SchemaLike, as_release, open_release, original_of, read_any_release
 from noren.data.schema import Kind, Role, Schema
-from noren.inference.findings import THREATS
 from noren.judgement.evidence import AttackResult, Facts, facts_of
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.rule import Rule, get_rule
@@ -73,6 +72,11 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     if status == VerdictStatus.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # hits by chance break nothing
         exhibits = [attempt.model_copy(update={"exceeds": False}) for attempt in exhibits]
     status, reason = _with_inferences(facts, by, status, reason)
+    if by.epsilon is not None and status.is_safe:
+        if facts.privacy is None:
+            status, reason = VerdictStatus.UNTRIED, Reason.EPSILON_UNKNOWN
+        elif facts.privacy.at(by.delta) > by.epsilon:
+            status, reason = VerdictStatus.UNTRIED, Reason.EPSILON_TOO_HIGH
     return Verdict(status=status, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
 
 
@@ -223,7 +227,7 @@ def _refutes(exhibit: AttackEvidence, k: int, rule: Rule, tried: int) -> bool:
 def _with_inferences(facts: Facts, rule: Rule, status: VerdictStatus, reason: Reason) -> tuple[VerdictStatus, Reason]:
     """Return the verdict where the rule limits inferences, too; whatever is broken without them stays so.
 
-    No guarantee of ours limits what is inferred: where they only failed, nothing is proved.
+    Differential privacy alone limits what is inferred: where it is too weak and they only failed, nothing is proved.
     """
     if status == VerdictStatus.BROKEN:
         return status, reason
@@ -235,10 +239,9 @@ def _with_inferences(facts: Facts, rule: Rule, status: VerdictStatus, reason: Re
         return VerdictStatus.UNTRIED, Reason.NOT_INFERRED
     if facts.inferred_beyond(rule, surely=False):  # no safe word beside a number that is not
         return VerdictStatus.UNTRIED, Reason.INFERENCE_UNSURE
-    limited = any(rule.limit(threat) is not None for threat in THREATS)
     return (
         (VerdictStatus.WITHSTANDS, Reason.NOT_INFERRED_BEYOND)
-        if status == VerdictStatus.PROVED and limited
+        if status == VerdictStatus.PROVED and facts.not_bounded(rule)
         else (status, reason)
     )
 

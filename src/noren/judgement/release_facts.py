@@ -23,10 +23,8 @@ from noren.errors import InputError
 from noren.execution.engine import ReleaseCounts
 from noren.judgement.page_text import printable
 from noren.methods import methods
-from noren.retention.perturbation import perturbation_of
+from noren.retention.perturbation import EASY_SEED, Privacy, perturbation_of
 
-_EASY_SEED: Final = 2**32
-"""Seeds below can be tried out one by one by anyone who holds the original."""
 _CLAIMS: Final = ("k", "l", "t", "rho")
 _FAR: Final = 4.0
 """Standard errors: names drawn at random correlate so far with one order about once in 16,000 releases."""
@@ -41,6 +39,8 @@ class ReleaseFacts(BaseModel):
         Of a history that claims k, the fewest pseudonyms that share one public history, counted from the release.
     proven_k
         Of a release by retention, the k that follows from its noise, domains and rows.
+    privacy
+        Of a release by retention, the differential privacy that follows, where its conditions hold.
     registered
         Whether a method that this program knows made it; nothing but such a method's claim counts.
     names_random
@@ -68,6 +68,7 @@ class ReleaseFacts(BaseModel):
 
     smallest_class: int | None = None
     proven_k: float | None = None
+    privacy: Privacy | None = None
     registered: bool = True
     names_random: bool | None = True
     chosen_seed: bool = False
@@ -99,7 +100,7 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
     unknown = [c.name for c in released_columns if c.role == Role.SENSITIVE or not c.known]
     facts: dict[str, Any] = {
         "registered": all(step.method in methods for step in statement.steps),
-        "chosen_seed": counts.secret.seed is not None and counts.secret.seed < _EASY_SEED,
+        "chosen_seed": counts.secret.seed is not None and counts.secret.seed < EASY_SEED,
         "chosen_by_sensitive": any(step.notes.get("chosen_by_sensitive_values") is True for step in statement.steps),
         "sensitive": _printable(sensitive),
         "unknown": _printable(unknown),
@@ -110,7 +111,10 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         # what follows from the noise; 1 where the statement contradicts the public part
         facts["proven_k"] = 1.0
         with contextlib.suppress(InputError):
-            facts["proven_k"] = perturbation_of(counts.schema, statement).k(counts.rows)
+            noise = perturbation_of(counts.schema, statement)
+            facts["proven_k"] = noise.k(counts.rows)
+            if "privacy" in statement.notes:  # its figures are not trusted, only that domains were declared
+                facts["privacy"] = noise.privacy(counts.rows, counts.schema, statement.parameters, counts.secret.seed)
     if counts.schema.kind == Kind.HISTORY:
         shares = {c.name: counts.alone(c) for c in counts.schema.with_role(Role.OTHER) if c.known}
         facts["alone"] = {printable(name): share for name, share in shares.items() if share}

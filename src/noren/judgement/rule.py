@@ -18,6 +18,7 @@ from noren.errors import FileError, ParameterError, suggestion
 from noren.i18n import N_, _
 from noren.inference.findings import Threat
 from noren.kernels.judging.threshold import Bound
+from noren.retention.perturbation import USUAL_DELTA
 
 _FINEST: Final = 10**6
 
@@ -65,6 +66,10 @@ class Rule(BaseModel):
     """The share of people, beyond a tenth of others taken for one, who may be told to be in the data; None: any."""
     attributes: Chance | None = None
     """How much of a secret may be told of people beyond what is told of somebody outside; None: any."""
+    epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """The highest ε of differential privacy that must be proved, for one row replaced; None: none needs to be."""
+    delta: float = Field(default=USUAL_DELTA, gt=0, lt=1)
+    """The δ at which it must be."""
     per: Literal["guess", "person"] = "guess"
     """Whether the tolerance holds for each guess, or for naming a person at least once over all releases together."""
 
@@ -83,7 +88,8 @@ class Rule(BaseModel):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, from which :class:`Rule` makes it again; no limits that it does not set."""
-        return self.model_dump(mode="json", exclude_none=True, exclude={"per"} if self.per == "guess" else None)
+        left_out = ({"per"} if self.per == "guess" else set()) | ({"delta"} if self.epsilon is None else set())
+        return self.model_dump(mode="json", exclude_none=True, exclude=left_out)
 
 
 RULES: Final[Mapping[str, Rule]] = {
@@ -111,6 +117,8 @@ DEFAULT: Final = RULES["partner"]
 def get_rule(request: str | float | Path | Rule | Mapping[str, Any] | None = None) -> Rule:
     """Return the rule that a person asks for: a name, a tolerance such as 0.15 or 1/8, a TOML file, or its fields.
 
+    Fields in one text, such as ``epsilon=1,delta=1e-6``, have the tolerance of ``partner`` by default.
+
     >>> get_rule().name, get_rule("1/8").tolerance, get_rule(0.125).tolerance, get_rule("public").least_k
     ('partner', Fraction(1, 8), Fraction(1, 8), 11)
     """
@@ -132,6 +140,11 @@ def get_rule(request: str | float | Path | Rule | Mapping[str, Any] | None = Non
             raise FileError(_("the file cannot be read ({reason})").format(reason=reason), file=path) from None
         fields = content.get("rule", content)
         return _built(fields if isinstance(fields, dict) else {}, path)
+    if "=" in request:
+        pairs = (part.partition("=") for part in request.split(","))
+        return _built(
+            {"tolerance": DEFAULT.tolerance} | {name.strip(): value.strip() for name, _is, value in pairs}, None
+        )
     if not request[:1].isdigit() and not request.startswith("."):
         raise ParameterError(
             _("there is no rule {word!r}{hint}; rules are {names}, a tolerance such as 0.2, or a TOML file").format(

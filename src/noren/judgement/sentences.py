@@ -6,6 +6,7 @@ The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 from typing import TYPE_CHECKING
 
 from noren.attacks import attacks
@@ -69,6 +70,8 @@ def rule_sentence(rule: Rule) -> str:
     )
     if rule.per == "person":
         sentence = joined(sentence, say("rule.per_person"))
+    if rule.epsilon is not None:
+        sentence = joined(sentence, say("rule.epsilon", epsilon=f"{rule.epsilon:g}", delta=f"{rule.delta:g}"))
     if rule.membership is None and rule.attributes is None:
         return sentence
     return say(
@@ -182,6 +185,9 @@ def headline_sentence(verdict: Verdict) -> str:
             values["k"] = values["claimed"]
         case Reason.NAMES_NOT_RANDOM:
             values["k"] = count(facts.least or 0)
+        case Reason.EPSILON_TOO_HIGH if facts.privacy is not None and rule.epsilon is not None:
+            proved = facts.privacy.at(rule.delta)
+            values |= {"epsilon": f"{proved:g}", "delta": f"{rule.delta:g}", "limit": f"{rule.epsilon:g}"}
         case Reason.TOO_MUCH_INFERRED:
             return say("verdict.broken", sentence=_inferred(facts.inferred_beyond(rule)[0], rule))
         case Reason.INFERENCE_UNSURE:
@@ -245,8 +251,13 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
         notes.append(say("remark.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed)))
     if facts.kept_identifiers:
         notes.append(say("remark.kept_identifiers", columns=listing(list(facts.kept_identifiers))))
+    if facts.privacy is not None:
+        numbers = {name: f"{value:g}" for name, value in facts.privacy.model_dump(exclude={"adjacency"}).items()}
+        highest = percent(min(ceil(1000 * (facts.ceiling("membership") + JUDGED_FPR)) / 1000, 1.0))
+        notes.append(say("remark.privacy", **numbers, rate=highest, chance=percent(JUDGED_FPR)))
     if verdict.status == VerdictStatus.PROVED and guarantee is not None:
-        notes.append(say("remark.not_covered_by_noise" if guarantee.by == "noise" else "remark.not_covered"))
+        by = "classes" if guarantee.by != "noise" else "noise" if facts.privacy is None else "privacy"
+        notes.append(say(f"remark.not_covered.{by}"))
     if failed and verdict.status != VerdictStatus.BROKEN and not public:
         notes.append(say("remark.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
     return notes

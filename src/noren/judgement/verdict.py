@@ -30,6 +30,8 @@ _OF_INFERENCES = (
     Reason.NOT_INFERRED,
     Reason.INFERENCE_UNSURE,
     Reason.NOT_INFERRED_BEYOND,
+    Reason.EPSILON_UNKNOWN,
+    Reason.EPSILON_TOO_HIGH,
 )
 
 
@@ -147,5 +149,6 @@ class Verdict(BaseModel):
             "rule": self.rule.as_dict(),
             "evidence": [entry.model_dump() for entry in self.evidence],
             "guarantee": guarantee,
+            "privacy": None if self.facts.privacy is None else self.facts.privacy.model_dump(),
             "inferred": [entry.model_dump(mode="json") | {"excess": entry.excess} for entry in self.facts.inferred],
         }

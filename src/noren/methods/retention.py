@@ -152,7 +152,8 @@ class Retention(Method):
         progress(0.1, _("perturbing"))
         aligned = Table(plan.classed(original.frame, seed=seed), plan.released_schema(original.schema))
         progress(0.6, _("sorting rows"))
-        return Release.of_aligned(original, aligned, self.statement(plan, len(original)), seed=seed)
+        statement = self.statement(plan, len(original), original.schema, seed)
+        return Release.of_aligned(original, aligned, statement, seed=seed)
 
     def plan(self, schema: Schema, rows: int, frame: pl.DataFrame | None = None) -> Perturbation:
         """Return the attributes and their ρ for a table of so many rows.
@@ -203,9 +204,11 @@ class Retention(Method):
                 raise ParameterError(say("identifies", column=name))
         return names
 
-    def statement(self, plan: Perturbation, rows: int) -> Statement:
+    def statement(self, plan: Perturbation, rows: int, schema: Schema, seed: int) -> Statement:
         """Return the statement of a release: enough to reconstruct, and nothing about the data."""
         notes: dict[str, Any] = {"rows": rows, "k": round(plan.k(rows), 9), "cells": plan.cells} | plan.notes()
+        if (privacy := plan.privacy(rows, schema, self.parameters(), seed)) is not None:
+            notes["privacy"] = privacy.model_dump(exclude={"rows"})
         return Statement(
             method=self.name,
             parameters=self.parameters(),
@@ -257,7 +260,7 @@ def protect_file(
         raise ParameterError(say("too_many_values"))
     needed = schema.without([name for name in schema.names if name not in plan.names])
     some = next(iter(read_blocks(file, known)))
-    statement = scanned(Table(some.select(needed.names), needed), method.statement(plan, rows))
+    statement = scanned(Table(some.select(needed.names), needed), method.statement(plan, rows, schema, seed))
 
     def kernel(numbered: tuple[int, pl.DataFrame]) -> Whole:
         first, block = numbered

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
+from pydantic import BaseModel, ConfigDict
 
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.random_draws import uniforms, uniforms_at
+from noren.kernels.reconstruction.privacy import shuffled_epsilon
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 from noren.retention.attributes import Attribute
 from noren.tables import Texts
@@ -27,6 +29,35 @@ say = Texts(__name__)
 LARGEST_TABLE = 1 << 24
 """Cells up to which a cross tabulation is held whole."""
 _LONGEST_MATRIX = 4_000
+EASY_SEED: Final = 2**32
+"""Seeds below can be tried out one by one by anyone who holds the original."""
+USUAL_DELTA: Final = 1e-6
+
+
+class Privacy(BaseModel):
+    """Differential privacy of a release: how little the public rows depend on one row of the original.
+
+    Attributes
+    ----------
+    local
+        ε of one perturbed row by itself, with δ = 0.
+    epsilon, delta
+        Of all public rows, whose order tells nothing.
+    adjacency
+        What may differ between two tables that are hardly told apart: ``row``, one row is another one instead.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    local: float
+    epsilon: float
+    delta: float
+    rows: int
+    adjacency: Literal["row"] = "row"
+
+    def at(self, delta: float) -> float:
+        """Return ε at another δ."""
+        return self.epsilon if delta == self.delta else shuffled_epsilon(self.local, self.rows, delta)
 
 
 @dataclass(frozen=True)
@@ -63,6 +94,22 @@ class Perturbation:
     def k(self, rows: int) -> float:
         """Return the k that a table of so many rows has."""
         return k_of_ratios(self.ratios, rows)
+
+    def privacy(
+        self, rows: int, schema: Schema, parameters: Mapping[str, Any], seed: int | None = None
+    ) -> Privacy | None:
+        """Return the differential privacy of so many rows; None where a condition of the proof does not hold.
+
+        Domains and bounds must not come from the data, so the schema must not be guessed, and the seed must be secret.
+        """
+        ratios = self.ratios
+        if parameters.get("domains") != "declared" or schema.guessed or min(ratios) <= 0 or rows < 1:
+            return None
+        if seed is not None and seed < EASY_SEED:
+            return None
+        local = float(np.ceil(-np.log(ratios).sum() * 1e4 - 1e-7) / 1e4)
+        epsilon = shuffled_epsilon(local, rows, USUAL_DELTA)
+        return Privacy(local=local, epsilon=epsilon, delta=USUAL_DELTA, rows=rows)
 
     def decay(self, at: int) -> float:
         """Return how much rarer each further step of the grid is, for a number."""

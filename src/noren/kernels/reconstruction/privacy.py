@@ -74,6 +74,17 @@ def shuffled_delta(epsilon: float, local: float, rows: int) -> float:
     return max(_delta(epsilon, pair, rows, clones) for pair, clones in _pairs(local))
 
 
+def true_rate_ceiling(epsilon: float, delta: float, false_rate: float) -> float:
+    """Return the highest true positive rate of any test at a false positive rate, such as one for membership.
+
+    A test and its opposite both are bounded: ``TPR ≤ e^ε·FPR + δ`` and ``1 - FPR ≤ e^ε·(1 - TPR) + δ``.
+
+    >>> round(true_rate_ceiling(np.log(2), 0.0, 0.1), 4), true_rate_ceiling(np.inf, 0.0, 0.1)
+    (0.2, 1.0)
+    """
+    return float(min(np.exp(epsilon) * false_rate + delta, 1 - np.exp(-epsilon) * (1 - delta - false_rate), 1.0))
+
+
 def _pairs(local: float) -> Iterator[tuple[float, float]]:
     """Yield how far two values are apart at most, in steps of a factor of 2 of p', and the clones that are sure."""
     for step in range(int(local / np.log(2)) + 1):
