@@ -83,7 +83,7 @@ def init(
         (_("Methods"), ", ".join(step.name for step in made.settings.chain.steps)),
         (_("Attacks"), ", ".join(made.settings.attacks)),
         *([("", _("Each period is attacked only before its release."))] if only_before_release else []),
-        *((f"{_('Budget')} {name.upper()}", number(limit)) for name, limit in made.settings.budget.items()),
+        *((f"{_('Budget')} {name.upper()}", number(limit)) for name, limit in made.settings.limits().items()),
         (_("Folder"), str(ledger)),
     ]
     following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
@@ -234,6 +234,39 @@ def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, 
     return _("MM of each attack after each release"), TextTable((_("Attack"), *periods[latest]), rows)
 
 
+@ledger_commands.command("record")
+def record(ledger: Folder, folder: Annotated[Path, Argument(metavar="RELEASE")]) -> Output:
+    """Record tables, or a release by retention, beside the periods."""
+    from noren.ledger import Ledger
+
+    book = Ledger.open(ledger)
+    recorded = book.record(folder, say)
+    done = _("{name} recorded").format(name=recorded.name)
+    return Output({"record": recorded.model_dump(mode="json")} | _about(book), [done, *_recorded_parts(book)])
+
+
+def _recorded_parts(book: Ledger) -> Iterator[Part]:
+    """Yield what was recorded beside the periods: its k and ε, and both together."""
+    from noren.ledger.recorded import joint_k, spent_sentences
+
+    records = book.recorded
+    if not records:
+        return
+    rows = []
+    for recorded in records:
+        k = "–" if recorded.k is None else number(recorded.k)
+        spent = [(str(adjacency), f"{s.epsilon:g}", f"{s.delta:g}") for adjacency, s in recorded.spent.items()]
+        rows += [(recorded.name, k, *cells) for cells in spent] or [(recorded.name, k, "–", "–", "–")]
+    yield TextTable((_("Release"), "k", _("Adjacency"), "ε", "δ"), rows)
+    yield from spent_sentences(book.spent())
+    together = joint_k(records)
+    if together is not None and sum(recorded.k is not None for recorded in records) > 1:
+        yield _("If rows of all releases by retention can be linked: k = {k}").format(k=number(together))
+    if (limit := book.settings.epsilon) is not None:
+        used = max((sums.epsilon for sums in book.spent().values()), default=0.0)
+        yield f"{_('Budget')} ε: {limit:g}; {_('Remaining')}: {max(limit - used, 0.0):g}"
+
+
 # --- looking -----------------------------------------------------------------------------------------------
 
 
@@ -248,7 +281,10 @@ def overview(ledger: Folder) -> Output:
     entries = book.entries
     if not entries:
         following = f"noren ledger add {book.folder} T.csv --dry-run"
-        return Output(_about(book), [Note(_("nothing was released yet; next: {command}").format(command=following))])
+        return Output(
+            _about(book),
+            [*_recorded_parts(book), Note(_("nothing was released yet; next: {command}").format(command=following))],
+        )
     verdicts = book.verdicts()
     limited = list(book.settings.budget) or ["mm"]
     rows = [
@@ -279,7 +315,7 @@ def overview(ledger: Folder) -> Output:
     for name, limit in book.settings.budget.items():
         rest = f"{max(left[name], 0.0):.4f}" if name in left else "–"
         parts.append(f"{_('Budget')} {name.upper()}: {limit:g}; {_('Remaining')}: {rest}")
-    return Output(_about(book), parts)
+    return Output(_about(book), [*parts, *_recorded_parts(book)])
 
 
 def _about(book: Ledger) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from noren.judgement.page_text import printable
 from noren.judgement.sentences import rule_sentence
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger, Proposal
+from noren.ledger.recorded import spent_sentences
 from noren.tables import Texts
 from noren.version import __version__
 
@@ -62,6 +63,8 @@ class Curves:
     """The verdict on everything released, with the proposal; None where it was not judged."""
     certified: Sequence[float | None] = ()
     """The certified risk after each release; None where nothing is certified."""
+    spent: Sequence[str] = ()
+    """What is spent of ε beside the periods, in sentences."""
 
     @classmethod
     def of(cls, ledger: Ledger, proposal: Proposal | None = None) -> Curves:
@@ -74,7 +77,8 @@ class Curves:
             )
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
         certified = ledger.certified_curve(proposal, measure)
-        return cls(periods, rates, ledger.settings.budget, proposal is not None, measure, verdict, certified)
+        spent = spent_sentences(ledger.spent())
+        return cls(periods, rates, ledger.settings.budget, proposal is not None, measure, verdict, certified, spent)
 
     def finding(self) -> str:
         """Return the chart's heading: what the best attack finds now, and whether the budget is met."""
@@ -222,6 +226,7 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
     ]
     if curves.verdict is not None:
         limits += [curves.verdict.sentence, rule_sentence(curves.verdict.rule)]
+    limits += curves.spent
     page = template("noren.drawing", "ledger.html.jinja").render(
         language=active_language(),
         headline=curves.finding(),

@@ -92,8 +92,27 @@ class StoredEntry:
 
 def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
     """Store the number of entries and the digest of the last."""
+    _write_head(ledger, _Head(entries=entries, digest=digest, recorded=recorded_head(ledger)))
+
+
+def recorded_head(ledger: Path, digest: str | None = None) -> str | None:
+    """Return the digest of the last line of what is recorded beside periods; with ``digest``, store it first."""
+    path = ledger / "head.json"
+    if not path.exists():
+        return None
+    try:
+        head = _Head.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise _damage(_("it cannot be read"), path) from None
+    if digest is not None:
+        head = head.model_copy(update={"recorded": digest})
+        _write_head(ledger, head)
+    return head.recorded
+
+
+def _write_head(ledger: Path, head: _Head) -> None:
     with writing_file(ledger / "head.json") as aside:
-        aside.write_bytes(_json(_Head(entries=entries, digest=digest).model_dump()))
+        aside.write_bytes(_json(head.model_dump(exclude={"recorded"} if head.recorded is None else None)))
     _folder_to_disk(ledger)
 
 
@@ -207,6 +226,7 @@ class _Head(BaseModel):
 
     entries: int = Field(ge=0)
     digest: str | None
+    recorded: str | None = None
 
 
 def _misfits(ledger: Path, head: _Head, stored: list[StoredEntry]) -> list[FileError]:

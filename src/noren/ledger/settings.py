@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ class LedgerSettings:
     """The names of the attacks that everything released is tried by."""
     budget: Mapping[str, float] = field(default_factory=dict)
     """The most that UM, MM and EMM may come to; what is not named has no limit."""
+    epsilon: float | None = None
+    """The most that ε of what is recorded beside the periods may come to, for each adjacency."""
     rule: Rule = DEFAULT
     """What a recipient may be able to do with everything released; verdicts are given by it."""
     attack_released: bool = True
@@ -91,19 +94,29 @@ class LedgerSettings:
         limits, tried = budget or {}, tuple(dict.fromkeys(names))
         if not isinstance(limits, Mapping):
             raise ParameterError(say("budget_not_a_table"))
+        limits = dict(limits)
+        epsilon = limits.pop("epsilon", None)
+        if epsilon is not None and (
+            isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon < inf
+        ):
+            raise ParameterError(say("out_of_range", name="epsilon", value=epsilon, range="epsilon > 0"))
         for name, limit in limits.items():
             if name not in MEASURES:
                 raise ParameterError(
-                    say("unknown_value", setting="budget", value=name, hint="", names=", ".join(MEASURES))
+                    say("unknown_value", setting="budget", value=name, hint="", names=", ".join((*MEASURES, "epsilon")))
                 )
             if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
                 raise ParameterError(say("out_of_range", name=name, value=limit, range=f"0 <= {name} <= 1"))
         limits = {name: float(limits[name]) for name in MEASURES if name in limits}
-        settings = cls(schema, chain_of(chain, by), by, tried, limits, get_rule(rule), attack_released)
+        settings = cls(schema, chain_of(chain, by), by, tried, limits, epsilon, get_rule(rule), attack_released)
         settings.ready_attacks()
         for step in settings.chain.steps:
             require_kind(step, schema)
         return settings
+
+    def limits(self) -> dict[str, float]:
+        """Return the whole budget by name."""
+        return dict(self.budget) | ({} if self.epsilon is None else {"epsilon": self.epsilon})
 
     def ready_attacks(self) -> list[Attack]:
         """Return the attacks, with the length of a period."""
@@ -131,7 +144,7 @@ class LedgerSettings:
             "attacks": list(self.attacks),
             "rule": self.rule.name if RULES.get(self.rule.name) == self.rule else self.rule.as_dict(),
             **({} if self.attack_released else {"attack_released": False}),
-            "budget": dict(self.budget),
+            "budget": self.limits(),
             "step": steps,
         }
         with writing_file(folder / "schema.toml") as aside:
