@@ -185,7 +185,7 @@ def test_a_process_that_is_killed_before_the_end_leaves_no_release(book: Ledger)
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_after_the_release_lost_nothing(book: Ledger) -> None:
-    assert killed(book, "entries.new_head = lambda *words: os._exit(9)") == 9
+    assert killed(book, "entries.new_head = lambda *words, **changes: os._exit(9)") == 9
     assert json.loads((book.folder / "head.json").read_text())["entries"] == 2
     assert book.check() == []
     assert [entry.period for entry in book.entries] == MONTHS

@@ -246,24 +246,20 @@ def record(ledger: Folder, folder: Annotated[Path, Argument(metavar="RELEASE")])
 
 
 def _recorded_parts(book: Ledger) -> Iterator[Part]:
-    """Yield what was recorded beside the periods: its k and ε, and both together."""
-    from noren.ledger.recorded import joint_k, spent_sentences
-
-    records = book.recorded
-    if not records:
-        return
-    rows = []
-    for recorded in records:
-        k = "–" if recorded.k is None else number(recorded.k)
-        spent = [(str(adjacency), f"{s.epsilon:g}", f"{s.delta:g}") for adjacency, s in recorded.spent.items()]
-        rows += [(recorded.name, k, *cells) for cells in spent] or [(recorded.name, k, "–", "–", "–")]
-    yield TextTable((_("Release"), "k", _("Adjacency"), "ε", "δ"), rows)
-    yield from spent_sentences(book.spent())
-    together = joint_k(records)
-    if together is not None and sum(recorded.k is not None for recorded in records) > 1:
-        yield _("If rows of all releases by retention can be linked: k = {k}").format(k=number(together))
+    """Yield what was recorded beside the periods: its k and ε, and those of all together."""
+    recorded = book.recorded
+    rows: list[tuple[str, ...]] = []
+    for release in recorded.releases:
+        first = release.name, "–" if release.k is None else number(release.k)
+        spent = [(*first, str(name), f"{s.epsilon:g}", f"{s.delta:g}") for name, s in release.spent.items()]
+        rows += spent or [(*first, "–", "–", "–")]
+    if rows:
+        yield TextTable((_("Release"), "k", _("Adjacency"), "ε", "δ"), rows)
+    yield from recorded.sentences()
+    if (k := recorded.joint_k) is not None:
+        yield _("If rows of all releases by retention can be linked: k = {k}").format(k=number(k))
     if (limit := book.settings.epsilon) is not None:
-        used = max((sums.epsilon for sums in book.spent().values()), default=0.0)
+        used = max((spent.epsilon for spent in recorded.spent.values()), default=0.0)
         yield f"{_('Budget')} ε: {limit:g}; {_('Remaining')}: {max(limit - used, 0.0):g}"
 
 

@@ -35,7 +35,6 @@ from noren.judgement.page_text import printable
 from noren.judgement.sentences import rule_sentence
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger, Proposal
-from noren.ledger.recorded import spent_sentences
 from noren.tables import Texts
 from noren.version import __version__
 
@@ -77,7 +76,7 @@ class Curves:
             )
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
         certified = ledger.certified_curve(proposal, measure)
-        spent = spent_sentences(ledger.spent())
+        spent = ledger.recorded.sentences()
         return cls(periods, rates, ledger.settings.budget, proposal is not None, measure, verdict, certified, spent)
 
     def finding(self) -> str:

@@ -37,23 +37,14 @@ from noren.ledger.entries import (
     load_rows,
     new_head,
     read_entries,
+    read_head,
     verify,
     write_entry,
 )
 from noren.ledger.incoming import folder_name, incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
 from noren.ledger.proposal import BudgetError, Proposal, UnknownRiskError, facts_together, stored_form, stored_verdict
-from noren.ledger.recorded import (
-    Adjacency,
-    RecordedRelease,
-    Spent,
-    add_recorded,
-    joint_k,
-    read_recorded,
-    spent_sentences,
-    together,
-    weighed,
-)
+from noren.ledger.recorded import RecordedRelease, RecordedReleases, weighed
 from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, guess_rates
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
@@ -154,7 +145,7 @@ class Ledger:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger as plain data, each entry with its verdict by the rule in force."""
-        settings, verdicts, spent = self.settings, self.verdicts(), self.spent()
+        settings, verdicts, recorded = self.settings, self.verdicts(), self.recorded
         hidden = {"files", "previous", "schema_digest"}
         return {
             "schema": settings.schema.name,
@@ -166,12 +157,9 @@ class Ledger:
             "budget": dict(settings.budget),
             "budget_of_epsilon": settings.epsilon,
             "left": self.left(),
-            "recorded": [record.model_dump(mode="json") for record in self.recorded],
-            "spent": [
-                {"adjacency": adjacency, "epsilon": sums.epsilon, "delta": sums.delta, "sentence": sentence}
-                for (adjacency, sums), sentence in zip(spent.items(), spent_sentences(spent), strict=True)
-            ],
-            "joint_k": joint_k(self.recorded),
+            "recorded": [release.model_dump(mode="json") for release in recorded.releases],
+            "spent": {adjacency: spent.model_dump() for adjacency, spent in recorded.spent.items()},
+            "spent_in_words": recorded.sentences(),
             "certificate": None if (now := self.certificate()) is None else now.model_dump(mode="json"),
             "entries": [
                 entry.model_dump(mode="json", exclude=hidden) | {"verdict": verdicts[entry.period].as_dict()}
@@ -180,20 +168,16 @@ class Ledger:
         }
 
     @property
-    def recorded(self) -> list[RecordedRelease]:
-        """What was recorded beside the periods, in order."""
-        return read_recorded(self.folder)
-
-    def spent(self) -> dict[Adjacency, Spent]:
-        """Return ε and δ of all that was recorded, by adjacency."""
-        return together(record.spent for record in self.recorded)
+    def recorded(self) -> RecordedReleases:
+        """What was recorded beside the periods, with ε of all of it."""
+        return read_head(self.folder).recorded
 
     def record(self, folder: str | Path, tell: Tell = ignore_message) -> RecordedRelease:
         """Record a folder of tables or of retention about the same people; refuse what would exceed the budget of ε."""
         with alone(self.folder, tell):
-            record = weighed(folder)
-            add_recorded(self.folder, record, self.settings.epsilon)
-        return record
+            release = weighed(folder)
+            new_head(self.folder, recorded=self.recorded.plus(release, self.settings.epsilon))
+        return release
 
     def risk(self) -> Risk | None:
         """Return the risk of everything released so far; None before the first release."""
@@ -250,10 +234,6 @@ class Ledger:
     def check(self) -> list[FileError]:
         """Return everything that is wrong with the files of the ledger; empty where they are unchanged."""
         written, wrong = read_entries(self.folder)
-        try:
-            read_recorded(self.folder)
-        except FileError as error:
-            wrong += [error] if not wrong else []
         for stored in written:
             wrong += verify(stored)
             if (stored.entry.calendar, stored.entry.schema_digest) != (self.settings.period, self._schema_digest):

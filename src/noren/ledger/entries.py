@@ -43,6 +43,7 @@ from noren.errors import FileError, OutputError
 from noren.i18n import _
 from noren.ledger.certificate import Certificate
 from noren.ledger.incoming import PastPeriod, content_digest, folder_name
+from noren.ledger.recorded import RecordedReleases
 from noren.ledger.risk import Risk
 
 _SEAL = "secret/seal.json"
@@ -90,29 +91,11 @@ class StoredEntry:
 # --- writing -----------------------------------------------------------------------------------------------
 
 
-def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
-    """Store the number of entries and the digest of the last."""
-    _write_head(ledger, _Head(entries=entries, digest=digest, recorded=recorded_head(ledger)))
-
-
-def recorded_head(ledger: Path, digest: str | None = None) -> str | None:
-    """Return the digest of the last line of what is recorded beside periods; with ``digest``, store it first."""
-    path = ledger / "head.json"
-    if not path.exists():
-        return None
-    try:
-        head = _Head.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        raise _damage(_("it cannot be read"), path) from None
-    if digest is not None:
-        head = head.model_copy(update={"recorded": digest})
-        _write_head(ledger, head)
-    return head.recorded
-
-
-def _write_head(ledger: Path, head: _Head) -> None:
+def new_head(ledger: Path, **changes: Any) -> None:
+    """Store the number of entries and the digest of the last, or what is recorded; the rest stays as it was."""
+    head = read_head(ledger) if (ledger / "head.json").exists() else _Head()
     with writing_file(ledger / "head.json") as aside:
-        aside.write_bytes(_json(head.model_dump(exclude={"recorded"} if head.recorded is None else None)))
+        aside.write_bytes(_json(head.model_copy(update=changes).model_dump(mode="json")))
     _folder_to_disk(ledger)
 
 
@@ -141,11 +124,23 @@ def write_entry(
         for folder in (hidden, aside):
             _folder_to_disk(folder)
     _folder_to_disk(target.parent)
-    new_head(ledger, entry.number, hashlib.sha256(content).hexdigest())
+    new_head(ledger, entries=entry.number, digest=hashlib.sha256(content).hexdigest())
     return sealed
 
 
 # --- reading -----------------------------------------------------------------------------------------------
+
+
+def read_head(ledger: Path) -> _Head:
+    """Return how many entries there are, and what is recorded beside them."""
+    path = ledger / "head.json"
+    try:
+        head = _Head.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise _damage(_("it cannot be read"), path) from None
+    if not head.recorded.is_unchanged:
+        raise _damage(_("its content was changed"), path)
+    return head
 
 
 def read_entries(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
@@ -155,9 +150,9 @@ def read_entries(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
     releases = ledger / "releases"
     # the head first: a process that is adding just now puts its release in place before it counts it
     try:
-        head = _Head.model_validate_json((ledger / "head.json").read_bytes())
-    except (OSError, ValidationError):
-        return [], [_damage(_("it cannot be read"), ledger / "head.json")]
+        head = read_head(ledger)
+    except FileError as error:
+        return [], [error]
     if not releases.is_dir():
         return [], [_damage(_("it is missing"), releases)]
     for folder in sorted(releases.iterdir()):
@@ -220,13 +215,13 @@ def _sealed(written: StoredEntry) -> dict[str, str]:
 
 
 class _Head(BaseModel):
-    """How many entries there are, and what the last is."""
+    """How many entries there are, what the last is, and what is recorded beside them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    entries: int = Field(ge=0)
-    digest: str | None
-    recorded: str | None = None
+    entries: int = Field(default=0, ge=0)
+    digest: str | None = None
+    recorded: RecordedReleases = RecordedReleases()
 
 
 def _misfits(ledger: Path, head: _Head, stored: list[StoredEntry]) -> list[FileError]:

@@ -162,14 +162,8 @@ def protect_retention(
         return perturbation.frame(perturbation.perturbed(codes, seed=seed, places=places))
 
     public = original.edited(kernel, types=types, schema=schema)
-    return ClusterRelease(
-        original,
-        public,
-        None,
-        method.statement(perturbation, original.rows, original.schema, seed),
-        seed,
-        original.rows,
-    )
+    statement = method.statement(perturbation, original.rows, original.schema, seed)
+    return ClusterRelease(original, public, None, statement, seed, original.rows)
 
 
 # --- chains: each step works on what the one before it left, its rows numbered in the order of their text ------------
