@@ -83,7 +83,8 @@ def init(
         (_("Methods"), ", ".join(step.name for step in made.settings.chain.steps)),
         (_("Attacks"), ", ".join(made.settings.attacks)),
         *([("", _("Each period is attacked only before its release."))] if only_before_release else []),
-        *((f"{_('Budget')} {name.upper()}", number(limit)) for name, limit in made.settings.limits().items()),
+        *((f"{_('Budget')} {name.upper()}", number(limit)) for name, limit in made.settings.budget.items()),
+        *([] if made.settings.epsilon is None else [(f"{_('Budget')} ε", number(made.settings.epsilon))]),
         (_("Folder"), str(ledger)),
     ]
     following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")

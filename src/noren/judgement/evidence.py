@@ -153,7 +153,7 @@ class Facts(ReleaseFacts):
     def inferred_beyond(self, rule: Rule, *, surely: bool = True) -> list[Inferred]:
         """Return the inferences that tell more than the rule allows, the worst first: surely, or as far as it seems.
 
-        What only seems so tells nothing about a threat that a proof keeps within the limit.
+        What only seems so does not count against a proof.
         """
         error = float(rule.level(len(self.tried) + len(self.inferred)))
         counted = THREATS if surely else self.not_bounded(rule)
@@ -180,11 +180,9 @@ class Facts(ReleaseFacts):
         ]
 
     def ceiling(self, threat: Threat) -> float:
-        """Return how much more can be inferred of a person in the data than of one outside, at most.
+        """Return what the excess of an inference (:attr:`Inferred.excess`) is at most, in the mean.
 
-        Of membership, the true positive rate beyond the false one. Of attributes, the share of what controls leave open
-        that is guessed: a wrong guess is at most e^ε times likelier about somebody outside. There the δ is divided by
-        that open share, which is taken to be at least a hundredth.
+        Of attributes δ is divided by the share that controls leave open, which is taken to be at least a hundredth.
         """
         if self.privacy is None:
             return 1.0

@@ -1,8 +1,8 @@
 """Releases beside the periods of a ledger: folders of tables and releases by retention, with their ε and δ.
 
 What is recorded is about the same people, and draws its noise apart from pseudonyms, so certificates of the periods
-stay as they are. By basic composition ε and δ of all that is recorded add up, whatever an attacker can link. They add
-up for one adjacency alone: that nobody notices another row says nothing about a customer of many rows.
+stay as they are. By basic composition ε and δ of all that is recorded add up, however their noise was made. They add
+up for one adjacency alone: that nobody notices another row says little about a customer of many rows.
 """
 
 from __future__ import annotations
@@ -45,14 +45,9 @@ class _TableNotes(Spent):
 
 
 class RecordedRelease(BaseModel):
-    """A release that a ledger counts beside its periods.
+    """A release that a ledger counts beside its periods: its k, of retention, and its ε and δ by adjacency.
 
-    Attributes
-    ----------
-    k
-        Of retention, the k that follows from its noise.
-    spent
-        ε and δ by adjacency; empty where nothing is differentially private, as exact tables are not.
+    Exact tables have neither.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -126,10 +121,11 @@ def weighed(folder: str | Path) -> RecordedRelease:
             facts = release_facts(release)
         if facts is None or facts.proven_k is None:
             raise FileError(say("not_recordable"), file=folder)
+        k = round(facts.proven_k, 6)
         if facts.privacy is not None:
             spent[facts.privacy.adjacency] = Spent(epsilon=facts.privacy.epsilon, delta=facts.privacy.delta)
         rows, digest = len(release.public), digest_of(release.public.frame.write_csv().encode())
-        return RecordedRelease(name=name, kind="retention", rows=rows, k=facts.proven_k, spent=spent, digest=digest)
+        return RecordedRelease(name=name, kind="retention", rows=rows, k=k, spent=spent, digest=digest)
     tables, each = read_tables(folder), []
     for table in tables:
         if table.notes.get("kind") == "exact":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,8 @@ say = Texts(__name__)
 USUAL_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "linkage")
 """Attacks by default: those of S3, and linkage by everything known, as far as they are installed."""
 VERSION = 1
+_LARGEST = dict.fromkeys(MEASURES, 1) | {"epsilon": 1000}
+"""What a budget may limit, and the highest limit."""
 _KEYS = ("version", "period", "attacks", "rule", "attack_released", "budget", "step")
 
 ChainLike = str | Path | Method | Sequence[str | Method | Mapping[str, Any]]
@@ -94,29 +95,21 @@ class LedgerSettings:
         limits, tried = budget or {}, tuple(dict.fromkeys(names))
         if not isinstance(limits, Mapping):
             raise ParameterError(say("budget_not_a_table"))
-        limits = dict(limits)
-        epsilon = limits.pop("epsilon", None)
-        if epsilon is not None and (
-            isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon < inf
-        ):
-            raise ParameterError(say("out_of_range", name="epsilon", value=epsilon, range="epsilon > 0"))
         for name, limit in limits.items():
-            if name not in MEASURES:
+            if name not in _LARGEST:
                 raise ParameterError(
-                    say("unknown_value", setting="budget", value=name, hint="", names=", ".join((*MEASURES, "epsilon")))
+                    say("unknown_value", setting="budget", value=name, hint="", names=", ".join(_LARGEST))
                 )
-            if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
-                raise ParameterError(say("out_of_range", name=name, value=limit, range=f"0 <= {name} <= 1"))
+            if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= _LARGEST[name]:
+                allowed = f"0 <= {name} <= {_LARGEST[name]}"
+                raise ParameterError(say("out_of_range", name=name, value=limit, range=allowed))
+        epsilon = limits.get("epsilon")
         limits = {name: float(limits[name]) for name in MEASURES if name in limits}
         settings = cls(schema, chain_of(chain, by), by, tried, limits, epsilon, get_rule(rule), attack_released)
         settings.ready_attacks()
         for step in settings.chain.steps:
             require_kind(step, schema)
         return settings
-
-    def limits(self) -> dict[str, float]:
-        """Return the whole budget by name."""
-        return dict(self.budget) | ({} if self.epsilon is None else {"epsilon": self.epsilon})
 
     def ready_attacks(self) -> list[Attack]:
         """Return the attacks, with the length of a period."""
@@ -144,7 +137,7 @@ class LedgerSettings:
             "attacks": list(self.attacks),
             "rule": self.rule.name if RULES.get(self.rule.name) == self.rule else self.rule.as_dict(),
             **({} if self.attack_released else {"attack_released": False}),
-            "budget": self.limits(),
+            "budget": dict(self.budget) | ({} if self.epsilon is None else {"epsilon": self.epsilon}),
             "step": steps,
         }
         with writing_file(folder / "schema.toml") as aside:

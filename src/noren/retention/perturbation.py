@@ -37,14 +37,8 @@ USUAL_DELTA: Final = 1e-6
 class Privacy(BaseModel):
     """Differential privacy of a release: how little the public rows depend on one row of the original.
 
-    Attributes
-    ----------
-    local
-        ε of one perturbed row by itself, with δ = 0.
-    epsilon, delta
-        Of all public rows, whose order tells nothing.
-    adjacency
-        What may differ between two tables that are hardly told apart: ``row``, one row is another one instead.
+    ``local`` is ε of one perturbed row, with δ = 0; ``epsilon`` and ``delta`` are those of all ``rows``, whose order
+    tells nothing. ``adjacency`` says what may differ between two tables: one row is another one instead.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -98,14 +92,9 @@ class Perturbation:
     def privacy(
         self, rows: int, schema: Schema, parameters: Mapping[str, Any], seed: int | None = None
     ) -> Privacy | None:
-        """Return the differential privacy of so many rows; None where a condition of the proof does not hold.
-
-        Domains and bounds must not come from the data, so the schema must not be guessed, and the seed must be secret.
-        """
-        ratios = self.ratios
-        if parameters.get("domains") != "declared" or schema.guessed or min(ratios) <= 0 or rows < 1:
-            return None
-        if seed is not None and seed < EASY_SEED:
+        """Return the differential privacy of so many rows; None where domains come from the data or a seed is easy."""
+        ratios, is_easy = self.ratios, seed is not None and seed < EASY_SEED
+        if is_easy or parameters.get("domains") != "declared" or schema.guessed or min(ratios) <= 0 or rows < 1:
             return None
         local = float(np.ceil(-np.log(ratios).sum() * 1e4 - 1e-7) / 1e4)
         epsilon = shuffled_epsilon(local, rows, USUAL_DELTA)

@@ -1,16 +1,10 @@
 """Differential privacy of retention and bounded noise, for one row and after shuffling.
 
-**One row.** A channel A is ε-differentially private with ``ε = max ln A[v,r] / A[w,r]``. Retention has
-``ln((1+(M-1)ρ)/(1-ρ)) = -ln b``. So has bounded Laplace noise of the same b: with ``L = -ln q`` the maximum over r is
-``(w-v)·L + ln Z_w - ln Z_v`` for v < w, which grows with w and falls with v (neighbouring Z differ by a factor of q at
-most), so the ends of the grid are the worst pair, and there the Z are equal. Attributes add up, and S4's
-``k = 1 + (R-1)·e^(-2ε)``.
-
-**Shuffled.** Rows without an order hide among each other (Feldman, McMillan, Talwar 2021). Let ``p = e^ε`` be of all
-attributes, and p' of two values of one row. Any other row gives each outcome with at least ``1/(p + p/p')`` of the sum
-of what the two values give, so it is a clone of either with that probability each. Then no more can be told than
-(A + Δ, C - A + 1 - Δ) from its mirror image, where ``C ~ Bin(R-1, 2/(p + p/p'))``, ``A ~ Bin(C, 1/2)`` and
-``Δ ~ Bern(p'/(p'+1))``. Proof: docs/theory/differential-privacy.md; brute force: tests/kernels/reconstruction.
+One row has ``ε = Σ -ln b`` of its attributes (see :mod:`noren.kernels.reconstruction.retention`). Rows without an order
+hide among each other: with ``p = e^ε`` of all attributes and p' of two values of one row, any other row is a clone of
+either with the probability ``1/(p + p/p')``. Then no more can be told than (A + Δ, C - A + 1 - Δ) from its mirror
+image, where ``C ~ Bin(R-1, 2/(p + p/p'))``, ``A ~ Bin(C, 1/2)`` and ``Δ ~ Bern(p'/(p'+1))``. Proof:
+docs/theory/differential-privacy.md; brute force: tests/kernels/reconstruction/test_privacy.py.
 """
 
 from __future__ import annotations
