@@ -90,7 +90,7 @@ def _samples(place: Path) -> Iterator[tuple[Records, str, dict[str, object]]]:
         write_hierarchy(mask_hierarchy(name, map(str, people[name])), place / f"{name}.csv")
     yield (
         Table.of(people, Schema.of({"kind": "table", "columns": columns})),
-        "hierarchy,mondrian",
+        "hierarchy,microaggregate,mondrian",
         {"k": 2, "hierarchies": place},
     )
 

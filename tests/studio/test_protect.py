@@ -50,7 +50,7 @@ def test_only_what_fits_is_offered(client: httpx.Client, history: str, people: s
             "generalize generalize-by-count microaggregate perturb swap thin pseudo-records monthly-pseudonyms "
             "pseudonymize",
         ),
-        (people, "mondrian hierarchy retention"),
+        (people, "mondrian hierarchy microaggregate retention"),
     ):
         page = client.get(f"/projects/{project}/protect")
         assert page.status_code == 200

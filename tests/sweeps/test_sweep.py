@@ -377,6 +377,8 @@ def test_all_methods_that_fit_with_usual_values(history: History, people: Table)
     assert [one.label for one in settings] == [
         "hierarchy, k = 2",
         "hierarchy, k = 3",
+        "microaggregate, k = 2",
+        "microaggregate, k = 3",
         "mondrian, k = 2",
         "mondrian, k = 3",
         "retention, k = 2",

@@ -251,7 +251,7 @@ class HierarchyMethod(TableClassMethod):
             "incomplete_rows": chosen.incomplete,
             "nodes": best.nodes,
             "columns_without_hierarchy": list(chosen.without),
-            "columns_not_released": self._not_released(schema, {column.column.name for column in columns}),
+            "columns_not_released": self.not_released(schema, {column.column.name for column in columns}),
         } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})
         if self.hierarchies is None:
             notes["automatic_hierarchies"] = True

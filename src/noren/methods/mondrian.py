@@ -155,7 +155,7 @@ class Mondrian(TableClassMethod):
 
     def statement(self, schema: Schema, parted: MondrianClasses) -> Statement:
         """Return the statement of a release."""
-        left = self._not_released(schema, parted.cells.keys())
+        left = self.not_released(schema, parted.cells.keys())
         deleted = {"suppressed_rows": parted.suppressed} if self.looks_at_sensitive else {}
         return self._stated({"classes": parted.classes, "columns_not_released": left} | deleted, self.hierarchies)
 

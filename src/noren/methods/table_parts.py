@@ -178,6 +178,8 @@ def released_schema(schema: Schema, cell_types: Mapping[str, pl.DataType], ident
                 update |= dict.fromkeys(("domain", "minimum", "maximum", "width", "format")) | {"type": ValueType.TEXT}
             elif column.scale == Scale.NOMINAL:
                 update |= {"domain": None}
+            elif column.type == ValueType.INTEGER and dtype.is_float():  # means
+                update |= {"type": ValueType.DECIMAL, "width": None}
             columns.append(column.model_copy(update=update))
         elif column.role == Role.IDENTIFIER and identifiers == "pseudonyms":
             columns.append(Column(name=column.name, role=Role.IDENTIFIER))
@@ -289,7 +291,8 @@ class TableClassMethod(Method):
         parameters = self.parameters() | {"hierarchies": hierarchies and hierarchies.name}
         return Statement(self.name, parameters, promise, notes=notes)
 
-    def _not_released(self, schema: Schema, quasi: Collection[str]) -> list[str]:
+    def not_released(self, schema: Schema, quasi: Collection[str]) -> list[str]:
+        """Return the columns that the public part lacks: identifiers left out, and other quasi columns."""
         left = [c.name for c in schema.with_role(Role.QUASI) if c.name not in quasi]
         dropped = [c.name for c in schema.with_role(Role.IDENTIFIER)] if self.identifiers == "drop" else []
         return left + dropped
