@@ -179,6 +179,11 @@ class Generalize(Method):
         title=SUPPRESS_CELLS,
     )
     categories: CategoryFile = None
+    within: tuple[Literal["month", "week", "category"], ...] = Field(
+        default=(),
+        title=N_("What no date interval and no item set may cross: month, week, category"),
+        description=N_("date intervals stay within a month or week, item sets within a category; dates stay"),
+    )
     most_rows: MostRows = None
     block: Annotated[int | None, not_below(2, "block")] = Field(
         default=None,
@@ -220,6 +225,7 @@ class Generalize(Method):
         idle = {"survival", "min_class", "attackers", "bound"} if self.survival is None else {"k"}
         idle |= {"lower_bound"} if self.lower_bound == "none" else set()
         idle |= {"most_rows"} if self.most_rows is None else set()
+        idle |= set() if self.within else {"within"}
         return {name: value for name, value in super().parameters().items() if name not in idle}
 
     @model_validator(mode="after")
@@ -261,7 +267,13 @@ class Generalize(Method):
                 row[rows_to_search.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
         aligned, left_out = share_values(
-            original, values, row, names, suppress_cells=self.suppress_cells, medians=self.medians
+            original,
+            values,
+            row,
+            names,
+            suppress_cells=self.suppress_cells,
+            medians=self.medians,
+            unsuppressed=self._kept_dates(original),
         )
         block_groups = [groups for groups, _of in search.groups]
         sizes = [len(group.members) for block in block_groups for group in block.groups]
@@ -309,9 +321,41 @@ class Generalize(Method):
             [c.grid for c in ordered],
             item[place],
         )._replace(medians=self.medians)
+        if self.within:
+            dates = self._kept_dates(original)
+            rows = rows._replace(
+                stratum=self._strata(original, values)[place],
+                unsuppressed=-1 if dates is None else ordered.index(dates),
+            )
         self.reject_if_too_long(rows.counts)
         known = sum(len(original) - original.frame[c.name].null_count() for c in measured)
         return _SearchRows(rows, place, max(len(original) * len(measured), 1), float(known - rows.worth.sum()))
+
+    def _kept_dates(self, original: History) -> Column | None:
+        """Return the column of dates where the release must say of every row which month or week it is of."""
+        parts = [part for part in self.within if part != "category"]
+        if not parts:
+            return None
+        for column in original.schema.with_role(Role.DATE):
+            if column.scale == Scale.INTERVAL:
+                return column
+        raise SchemaError(say("within_lacks", part=parts[0], role=Role.DATE))
+
+    def _strata(self, original: History, values: dict[str, pl.Series]) -> Whole:
+        """Return the code of each row's month, week and category, as far as rows may not cross them; blanks are one."""
+        if "category" in self.within and self.categories is None:
+            raise ParameterError(say("within_categories"))
+        dates = self._kept_dates(original)
+        code = np.zeros(len(original), dtype=np.int64)
+        for part in dict.fromkeys(self.within):
+            if part == "category":
+                label = values[original.schema.role(Role.ITEM).name]
+            else:
+                day = original.frame[dates.name].dt  # type: ignore[union-attr]
+                label = day.year() * 12 + day.month() if part == "month" else day.iso_year() * 53 + day.week()
+            own = label.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+            code = np.unique(code * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64)
+        return code
 
     def searched_columns(self, measured: Iterable[Column]) -> tuple[list[Column], list[Column]]:
         """Return the ordered columns and the one of names, if any; stop where there are more than the search takes."""
@@ -331,7 +375,7 @@ class Generalize(Method):
 
     def rows_worth_keeping(self, rows: RowArrays, table: Whole) -> Whole:
         """Return the generalised rows of a group that are worth keeping."""
-        if self.suppress_cells:  # a row with suppressed cells is never dearer than a deleted one
+        if self.suppress_cells and not self.within:  # a row with suppressed cells is never dearer than a deleted one
             return table
         worth: Whole = table[:, worth_keeping(rows, self.suppress_cells, table)]
         return worth
@@ -533,8 +577,9 @@ class Generalize(Method):
         elif block_groups[0].bound is not None:
             bound = in_u(block_groups[0].bound)
             notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": block_groups[0].proved}
-            if block_groups[0].anything is not None and block_groups[0].anything < block_groups[0].bound:
-                notes["lower_bound_any"] = in_u(block_groups[0].anything)
+            anything = None if self.within else block_groups[0].anything  # others need not keep within
+            if anything is not None and anything < block_groups[0].bound:
+                notes["lower_bound_any"] = in_u(anything)
         elif least is not None:
             bound = in_u(least.value)
             proved = block_groups[0].cost - least.value <= 1e-7 * max(block_groups[0].cost, 1.0)

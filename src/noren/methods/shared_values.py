@@ -115,6 +115,7 @@ def share_values(
     *,
     suppress_cells: bool,
     medians: bool = False,
+    unsuppressed: Column | None = None,
 ) -> tuple[History, dict[str, Any]]:
     """Return the history in which rows with the same number have the same cells, and notes for the statement.
 
@@ -130,13 +131,16 @@ def share_values(
         Whether a cell that costs its rows more than a suppressed one is suppressed.
     medians
         Whether cells say the median and the mode, not an interval and a set.
+    unsuppressed
+        The column whose cells are never suppressed, if any.
 
     Columns that are not measured would tell the members of a group apart and are suppressed.
     """
     columns = {names.name: names.set(pl.Series(row == DELETED), None)}
     cells_of = middle_values if medians else generalised
     for column in original.measured():
-        columns[column.name] = cells_of(values[column.name], column, row, suppress_cells=suppress_cells)
+        suppress = suppress_cells and column != unsuppressed
+        columns[column.name] = cells_of(values[column.name], column, row, suppress_cells=suppress)
     suppressed = not_measured(original)
     columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
     notes = suppressed_columns(original) | rows_without_customer(original)

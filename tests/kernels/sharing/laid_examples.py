@@ -28,7 +28,12 @@ def histories(counts: list[int], seed: int, *, missing: float = 0.0, items: int 
 
 
 def row_cost(rows: RowArrays, together: list[int], *, suppress: bool) -> float:
-    """What some rows cost that become one: cell by cell, suppressed beside a blank or where cheaper; or all deleted."""
+    """What some rows cost that become one: cell by cell, suppressed beside a blank or where cheaper; or all deleted.
+
+    Rows of several strata are deleted.
+    """
+    if len(set(rows.stratum[together].tolist() if len(rows.stratum) else ())) > 1:
+        return float(rows.worth[together].sum())
     total = 0.0
     for c in range(3):
         x = rows.point[c, together]
@@ -39,7 +44,7 @@ def row_cost(rows: RowArrays, together: list[int], *, suppress: bool) -> float:
             continue
         lo, hi = np.full(len(x), x.min()), np.full(len(x), x.max())
         said = float(interval_error(x, lo, hi, width=rows.width[c], sd=1.0).sum())
-        total += min(said, known) if suppress else said
+        total += min(said, known) if suppress and c != rows.unsuppressed else said
     item = rows.item[together]
     known = int(np.sum(item >= 0))
     size = np.full(len(item), float(len(set(item.tolist()))))

@@ -50,7 +50,8 @@ def pair_costs_by(engine: EngineChoice) -> Iterator[None]:
     from noren.kernels.sharing.pairing import costs_elsewhere
 
     def costs(rows: RowArrays, tariff: AlignmentCosts, pairs: Whole, limits: Real) -> Real | None:
-        accelerator = accelerator_for(engine, pays=True) if len(pairs) >= _PAYS else None
+        plain = rows.unsuppressed < 0 and not len(rows.stratum)  # all rows may meet, and all cells be suppressed
+        accelerator = accelerator_for(engine, pays=True) if plain and len(pairs) >= _PAYS else None
         if accelerator is None:
             return None
         with _one_at_a_time:

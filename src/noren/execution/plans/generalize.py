@@ -178,6 +178,7 @@ def protect_generalize(
         lower_bound=method.lower_bound != "none",
         effort=not isinstance(method.effort, str),
         most_rows=method.most_rows is not None,
+        within=bool(method.within),
     )
     progress(0.0, _("aligning histories"))
     nothing = original.rowless()

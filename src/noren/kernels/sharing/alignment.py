@@ -29,6 +29,9 @@ MISSING = 1e30
 _NOT_A_DISTANCE = 1e29
 
 
+_EVERYWHERE = np.empty(0, dtype=np.int64)
+
+
 class RowArrays(NamedTuple):
     """The rows of all customers as arrays, customer after customer."""
 
@@ -44,6 +47,10 @@ class RowArrays(NamedTuple):
     """The grid widths of the three columns, in standard deviations."""
     medians: bool = False
     """Whether rows that become one say the median and the mode, not an interval and a set."""
+    stratum: Whole = _EVERYWHERE
+    """The code of each row's stratum: only rows of one stratum become one. Empty where there is one for all."""
+    unsuppressed: int = -1
+    """The ordered column whose cells are never suppressed, if any."""
 
     @property
     def counts(self) -> Whole:
@@ -72,7 +79,8 @@ class RowArrays(NamedTuple):
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         at = np.arange(start[-1]) + np.repeat(self.start[customers] - start[:-1], counts)
         point = np.ascontiguousarray(self.point[:, at])
-        return self._replace(start=start, point=point, item=self.item[at], worth=self.worth[at])
+        stratum = self.stratum[at] if len(self.stratum) else self.stratum
+        return self._replace(start=start, point=point, item=self.item[at], worth=self.worth[at], stratum=stratum)
 
     def and_nobody(self) -> RowArrays:
         """Return the rows of all customers, and one more who has none: whoever goes with him is deleted."""
@@ -137,7 +145,10 @@ def _fill(rows: RowArrays, tariff: AlignmentCosts, few: int, many: int, cost: Re
         left += rows.worth[j]
     x, y, z = rows.point[0, b0:b1], rows.point[1, b0:b1], rows.point[2, b0:b1]
     item, worth = rows.item[b0:b1], rows.worth[b0:b1]
-    slope, ceiling, half, deletion = tariff.slope, tariff.ceiling, tariff.half_missing, tariff.deletion
+    slope, half, deletion = tariff.slope, tariff.half_missing, tariff.deletion
+    top_x = FAR if rows.unsuppressed == 0 else tariff.ceiling
+    top_y = FAR if rows.unsuppressed == 1 else tariff.ceiling
+    top_z = FAR if rows.unsuppressed == 2 else tariff.ceiling
     for i in range(a0, a1):
         xi, yi, zi, ii = rows.point[0, i], rows.point[1, i], rows.point[2, i], rows.item[i]
         apart = rows.worth[i] * deletion
@@ -145,12 +156,16 @@ def _fill(rows: RowArrays, tariff: AlignmentCosts, few: int, many: int, cost: Re
         line = cost[i - a0]
         for j in range(b1 - b0):
             dx, dy, dz = abs(x[j] - xi), abs(y[j] - yi), abs(z[j] - zi)
-            cx = min(slope * dx, ceiling) if dx < _NOT_A_DISTANCE else half
-            cy = min(slope * dy, ceiling) if dy < _NOT_A_DISTANCE else half
-            cz = min(slope * dz, ceiling) if dz < _NOT_A_DISTANCE else half
+            cx = min(slope * dx, top_x) if dx < _NOT_A_DISTANCE else half
+            cy = min(slope * dy, top_y) if dy < _NOT_A_DISTANCE else half
+            cz = min(slope * dz, top_z) if dz < _NOT_A_DISTANCE else half
             ci = 0.0 if item[j] == ii else (otherwise if item[j] >= 0 else half)
             alone = worth[j] * deletion
             line[j] = min(cx + cy + cz + ci, apart + alone) - alone
+        if len(rows.stratum):
+            for j in range(b1 - b0):
+                if rows.stratum[b0 + j] != rows.stratum[i]:
+                    line[j] = apart
     return left * deletion
 
 

@@ -24,7 +24,7 @@ from scipy.optimize import linear_sum_assignment
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.sharing.alignment import RowArrays
-from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, settled, without_members
+from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, mended, settled, without_members
 from noren.kernels.sharing.pairing import Spread, work_blocks
 
 _REALIGN = 8
@@ -217,6 +217,9 @@ class GroupSearch:
     def settled(self, members: Whole, table: Whole, passes: int = _REALIGN, long: int = LONG) -> Group:
         """Return the group of a table, re-aligned in place until nothing moves."""
         value = settled(self.rows, self.suppress, members, table, passes, long)
+        if len(self.rows.stratum) and len(members) > 1:
+            table = mended(self.rows, self.suppress, members, table)
+            value = settled(self.rows, self.suppress, members, table, passes, long)
         return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
 
     def polish(self) -> None:

@@ -33,6 +33,19 @@ _ANYWHERE = 1e29
 """Where the median of no values may lie, either way."""
 
 
+@part()
+def _strata(rows: RowArrays, table: Whole) -> Real:
+    """Return the stratum of each shared row: 0 where there is one for all, -1 where its rows are of several."""
+    strata = np.zeros(table.shape[1])
+    if len(rows.stratum):
+        for r in range(table.shape[1]):
+            strata[r] = rows.stratum[table[0, r]]
+            for p in range(1, table.shape[0]):
+                if rows.stratum[table[p, r]] != rows.stratum[table[0, r]]:
+                    strata[r] = -1.0
+    return strata
+
+
 @part(fastmath=EXACT)
 def _sorted_cells(rows: RowArrays, table: Whole, value: Real, middle: Real) -> None:
     """Write each shared row's known values in order, and per ordered column: count, lower and upper median, cost."""
@@ -121,6 +134,7 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
             worth_b[j] += rows.worth[many[q, j]]
     size = float(few.shape[0] + many.shape[0])
     merging = few.shape[0] > 1 and many.shape[0] > 1
+    strata_a, strata_b = _strata(rows, few), _strata(rows, many)
     mode, error = np.empty(length), np.empty(length)
     for i in range(short):
         line = cost[i]
@@ -134,6 +148,7 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
         for j in range(length):
             line[j] = size - mode[j]
         for c in range(COLUMNS):
+            capped = suppress and c != rows.unsuppressed
             n0, lo0, hi0, cost0 = a[4 * c, i], a[4 * c + 1, i], a[4 * c + 2, i], a[4 * c + 3, i]
             count, lo, hi, costs = b[4 * c], b[4 * c + 1], b[4 * c + 2], b[4 * c + 3]
             for j in range(length):
@@ -144,11 +159,13 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
                         error[j] = _merged_cost(values_a[c, i], int(n0), values_b[c, j], int(count[j]))
             for j in range(length):
                 n = n0 + count[j]
-                unsaid = n if suppress or n < size - 0.5 else FAR
+                unsaid = n if capped or n < size - 0.5 else FAR
                 line[j] += min(size - n + error[j], unsaid)
         for j in range(length):
             apart = worth_a[i] + worth_b[j]
             line[j] = min(line[j], apart) - apart
+            if strata_a[i] < 0 or strata_a[i] != strata_b[j]:
+                line[j] = 0.0
 
 
 # --- Groups of any size: histories laid on one another k at a time, and what the generalised rows cost exactly (S0) ---
@@ -165,7 +182,9 @@ _NO_LIMIT = np.array([FAR])
 def _summed(rows: RowArrays, table: Whole, filler: int) -> tuple[Real, Codes]:
     """Sum up each generalised row: per ordered column count, least, greatest, sum, sum of squares; items, each once."""
     members, length = table.shape
-    known = np.empty((18, length))
+    known = np.empty((20, length))
+    known[18] = _strata(rows, table)
+    known[19] = rows.unsuppressed
     items = np.empty(table.shape, dtype=np.int32)
     for r in range(length):
         worth = 0.0
@@ -229,7 +248,7 @@ def _fill(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost: Real) 
         for c in range(COLUMNS):
             n0, lo0, hi0, sum0, sq0 = a[5 * c, i], a[5 * c + 1, i], a[5 * c + 2, i], a[5 * c + 3, i], a[5 * c + 4, i]
             bn, blo, bhi, bsum, bsq = b[5 * c], b[5 * c + 1], b[5 * c + 2], b[5 * c + 3], b[5 * c + 4]
-            w = rows.width[c]
+            w, capped = rows.width[c], suppress and c != rows.unsuppressed
             for j in range(len(shared)):
                 n = n0 + bn[j]
                 lo = min(lo0, blo[j])
@@ -237,11 +256,13 @@ def _fill(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost: Real) 
                 span = hi - lo
                 both = n * (lo * lo + hi * hi + span * w) + 2.0 * (sq0 + bsq[j] - (lo + hi) * (sum0 + bsum[j]))
                 error = both / (2.0 * (span + w))
-                error = min(error, n if suppress else FAR) if n > size - 0.5 else n
+                error = min(error, n if capped else FAR) if n > size - 0.5 else n
                 line[j] += error if n > 0.5 else 0.0
         for j in range(len(shared)):
             apart = worth + b[17, j]
             line[j] = min(line[j], apart) - apart
+            if a[18, i] < 0 or a[18, i] != b[18, j]:
+                line[j] = 0.0
 
 
 @part()
@@ -327,6 +348,23 @@ def without_members(rows: RowArrays, suppress: bool, members: Whole, table: Whol
         free[used - rows.start[u]] = False
         lists.append(rows.start[u] + np.flatnonzero(free))
     return np.ascontiguousarray(np.concatenate([left, _aligned(rows, suppress, lists)], axis=1))
+
+
+def mended(rows: RowArrays, suppress: bool, members: Whole, table: Whole) -> Whole:
+    """Return a table in which rows that met nothing worth keeping are laid on one another anew, stratum by stratum.
+
+    Who is re-aligned alone finds only what the others have in common: rows of several strata keep one another apart.
+    """
+    good = table[:, worth_keeping(rows, suppress, table)]
+    free = [
+        np.setdiff1d(np.arange(rows.start[u], rows.start[u + 1]), line) for u, line in zip(members, good, strict=True)
+    ]
+    common = set.intersection(*(set(rows.stratum[places].tolist()) for places in free))
+    anew = [_aligned(rows, suppress, [p[rows.stratum[p] == stratum] for p in free]) for stratum in sorted(common)]
+    whole = np.concatenate([good, *anew], axis=1)
+    left = rows.counts[members].min() - whole.shape[1]
+    rest = [np.setdiff1d(places, line)[:left] for places, line in zip(free, whole, strict=True)]
+    return np.ascontiguousarray(np.concatenate([whole, np.stack(rest)], axis=1))
 
 
 def settled(rows: RowArrays, suppress: bool, members: Whole, table: Whole, passes: int, long: int = LONG) -> float:

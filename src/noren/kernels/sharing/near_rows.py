@@ -54,6 +54,8 @@ def joined_value(
 
     The tables are given as :func:`by_column` lays them.
     """
+    if a[i, 18] < 0 or a[i, 18] != b[j, 18]:  # not of one stratum
+        return 0.0
     size = float(items_a.shape[1] + items_b.shape[1])
     shared = 0.0
     for p in range(items_a.shape[1]):
@@ -76,7 +78,7 @@ def joined_value(
         both = n * (lo * lo + hi * hi + span * width[c])
         both += 2.0 * (a[i, 5 * c + 4] + b[j, 5 * c + 4] - (lo + hi) * (a[i, 5 * c + 3] + b[j, 5 * c + 3]))
         error = both / (2.0 * (span + width[c]))
-        total += min(error, n if suppress else FAR)
+        total += min(error, n if suppress and c != a[i, 19] else FAR)
     apart = a[i, 17] + b[j, 17]
     value: float = min(total, apart) - apart
     return value

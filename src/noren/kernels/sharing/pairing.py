@@ -123,7 +123,12 @@ class PairTable:
         differ = tariff.item if rows.item.min(initial=0) >= 0 else min(tariff.item, tariff.half_missing)
         # rows too dear together are left over both, which costs no less than two times the least worth
         differ = min(differ, 2 * least_worth)
-        self.bound = np.abs(counts[:, None] - counts[None, :]) * least_worth + differ * (fewer - item_overlap(rows))
+        alike = rows
+        if len(rows.stratum):  # rows match within a stratum alone
+            fewer = item_overlap(rows._replace(item=rows.stratum))
+            alike = rows._replace(item=rows.stratum * (int(rows.item.max(initial=0)) + 2) + rows.item + 1)
+        left = counts[:, None] + counts[None, :] - 2 * fewer
+        self.bound = left * least_worth + differ * (fewer - item_overlap(alike))
         np.fill_diagonal(self.bound, np.inf)
         self.exact = np.eye(len(counts), dtype=np.bool_)
 
