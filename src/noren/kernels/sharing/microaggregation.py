@@ -39,7 +39,28 @@ def mdav(points: Real, k: int) -> Whole:
     >>> mdav(np.array([[0.0], [9.0], [1.0], [8.0], [2.0]]), 2).tolist()
     [0, 1, 0, 1, 0]
     """
-    return _mdav(np.ascontiguousarray(points, dtype=np.float64), k)
+    group = np.empty(len(points), dtype=np.int64)
+    left, made = np.arange(len(points)), 0
+    while len(left) >= 2 * k:
+        seed = points[left].mean(axis=0)
+        seed = points[left[np.argmax(_distances(points[left], seed))]]
+        for _turn in range(2 if len(left) >= 3 * k else 1):
+            far = _distances(points[left], seed)
+            seed = points[left[np.argmax(far)]]
+            nearest = np.argsort(far, kind="stable")[:k]
+            group[left[nearest]] = made
+            left = np.delete(left, nearest)
+            made += 1
+    group[left] = made
+    return group
+
+
+def _distances(points: Real, place: Real) -> Real:
+    """Return the squared distance of each point to a place, summed column by column on every machine."""
+    far = np.zeros(len(points))
+    for column, middle in zip(points.T, place, strict=True):
+        far += (column - middle) ** 2
+    return far
 
 
 def squared_error(points: Real, group: Whole) -> float:
@@ -124,14 +145,17 @@ def _searched(
         return np.zeros(count, dtype=np.int64), True
     if points.shape[1] == 1:
         return cut_line(points[:, 0], k), True
-    first = _mdav(points, k)
+    first = mdav(points, k)
     most, made = min(3, _POOL // (2 * k - 1)), int(first.max()) + 1
     best = squared_error(points, first)
     if most < 2 or not tries or best == 0.0:
         return first, tries > 0
     near = cKDTree(points).query(points, min(_NEAR * k, count))[1].astype(np.int64)
     group = first.copy()
-    members, sizes = _listed(group, k, count // k + 1)
+    sizes = np.bincount(group, minlength=count // k + 1)
+    members = np.full((len(sizes), 2 * k - 1), -1)
+    order = np.argsort(group, kind="stable")
+    members[group[order], np.arange(count) - (np.cumsum(sizes) - sizes)[group[order]]] = order
     steps, error, over = 0, best, 0.0
     try:
         while (over := pace(steps / _STEPS, error)) < 1:
@@ -144,68 +168,6 @@ def _searched(
         over = 0.0
     group = np.unique(group, return_inverse=True)[1].astype(np.int64)
     return group if squared_error(points, group) <= best else first, over >= 1
-
-
-@part()
-def _apart(points: Real, i: int, j: int) -> float:
-    total = 0.0
-    for c in range(points.shape[1]):
-        total += (points[i, c] - points[j, c]) ** 2
-    return total
-
-
-@kernel()
-def _mdav(points: Real, k: int) -> Whole:
-    count, columns = points.shape
-    group = np.full(count, -1, dtype=np.int64)
-    left = np.arange(count)
-    sums = np.zeros(columns)
-    for i in range(count):
-        for c in range(columns):
-            sums[c] += points[i, c]
-    free, made = count, 0
-    far = np.empty(count)
-    while free >= 2 * k:
-        seed, most = left[0], -1.0
-        for at in range(free):
-            total = 0.0
-            for c in range(columns):
-                total += (points[left[at], c] - sums[c] / free) ** 2
-            if total > most:
-                seed, most = left[at], total
-        for turn in range(2 if free >= 3 * k else 1):
-            other, most = seed, -1.0
-            for at in range(free):
-                far[at] = _apart(points, seed, left[at])
-                if far[at] > most:
-                    other, most = left[at], far[at]
-            bar = np.partition(far[:free], k - 1)[k - 1]
-            closer = 0
-            for at in range(free):
-                closer += 1 if far[at] < bar else 0
-            equal = k - closer  # of those as near as the last one, the first
-            kept = 0
-            for at in range(free):
-                i = left[at]
-                mine = far[at] < bar
-                if far[at] == bar and equal > 0:
-                    mine = True
-                    equal -= 1
-                if mine:
-                    group[i] = made
-                    for c in range(columns):
-                        sums[c] -= points[i, c]
-                else:
-                    left[kept] = i
-                    kept += 1
-            free = kept
-            made += 1
-            if turn == 0:
-                seed = other
-    if free:
-        for at in range(free):
-            group[left[at]] = made
-    return group
 
 
 @part()
@@ -241,17 +203,6 @@ def _cut_path(points: Real, path: Whole, k: int) -> Whole:
     for at in range(count):
         group[at] = made - 1 - group[at]
     return group
-
-
-@kernel()
-def _listed(group: Whole, k: int, most: int) -> tuple[Whole, Whole]:
-    """Return the members of each group, and how many they are."""
-    members = np.full((most, 2 * k - 1), -1, dtype=np.int64)
-    sizes = np.zeros(most, dtype=np.int64)
-    for i in range(len(group)):
-        members[group[i], sizes[group[i]]] = i
-        sizes[group[i]] += 1
-    return members, sizes
 
 
 @part()
@@ -366,7 +317,10 @@ def _recombined(
         for i in range(size):
             far[i, i] = 0.0
             for j in range(i):
-                far[i, j] = far[j, i] = _apart(points, pool[i], pool[j])
+                total = 0.0
+                for c in range(points.shape[1]):
+                    total += (points[pool[i], c] - points[pool[j], c]) ** 2
+                far[i, j] = far[j, i] = total
         start = 0
         for g in range(groups):
             stop = start + sizes[chosen[g]]
