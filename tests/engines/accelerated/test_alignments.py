@@ -81,5 +81,13 @@ def test_a_table_of_pairs_asks_the_engine(as_gpu: Accelerator, monkeypatch: pyte
     assert asked == [2 * (len(COUNTS) - 1) + 2 * (len(COUNTS) - 2)]
     assert table.bound.tolist() == plain.bound.tolist()
     assert table.exact.tolist() == plain.exact.tolist()
+    kept_apart = rows._replace(stratum=np.arange(len(rows.item)) % 2)  # the kernel alone knows strata
+    alone = PairTable(kept_apart, tariff)
+    alone.ask(PAIRS, limits)
+    with pair_costs_by(EngineChoice("gpu")):
+        table = PairTable(kept_apart, tariff)
+        table.ask(PAIRS, limits)
+    assert len(asked) == 1
+    assert table.bound.tolist() == alone.bound.tolist() != plain.bound.tolist()
     with pair_costs_by(LOCAL):
         assert costs_elsewhere.get() is None
