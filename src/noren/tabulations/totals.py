@@ -1,0 +1,281 @@
+"""Exact totals of the whole shop, to publish beside a release: sales by month and category, items by quarter, segments.
+
+A table is made of rows that have a customer and what the table is about; a value that is missing adds nothing. Cells by
+which single customers could be told are suppressed (:mod:`noren.tabulations.suppression`). Customers are segmented at
+the public limits :data:`RECENCY`, :data:`FREQUENCY` and :data:`MONETARY`: limits read from the data would tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from noren.data.categories import UNKNOWN, Categories, read_categories
+from noren.data.frames import History
+from noren.data.reading import SchemaLike, as_records
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.tables import Texts
+from noren.tabulations.suppression import PUBLISHED, THRESHOLD, Grid
+from noren.tabulations.tabulation import Tabulation
+
+say = Texts(__name__)
+
+TABLES: Final = ("month-category", "item-quarter", "rfm")
+ALL: Final = "*"
+OTHER: Final = "(other)"
+"""The row of items or categories that are too rare for one of their own."""
+RECENCY: Final = (30, 90, 180, 365)
+"""Days from the last purchase to the end of the last month."""
+FREQUENCY: Final = (1, 2, 5, 10, 20)
+"""Invoices, or days with purchases where there are no invoices."""
+MONETARY: Final = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class ShopTable:
+    """A table before it is protected: what every customer has in every cell."""
+
+    name: str
+    keys: tuple[str, ...]
+    values: tuple[str, ...]
+    parts: pl.DataFrame
+    """The keys, ``customer`` and the values."""
+
+
+def totals(
+    original: Any,
+    k: int = 5,
+    p: float = 10.0,
+    tables: Sequence[str] | None = None,
+    categories: Categories | str | Path | None = None,
+    *,
+    schema: SchemaLike | None = None,
+) -> list[Tabulation]:
+    """Return tables of totals of a purchase history that can be published beside a release.
+
+    Parameters
+    ----------
+    original
+        The purchase history.
+    k
+        How many customers each published cell has at least.
+    p
+        Within how many per cent the second largest customer of a cell must not be able to estimate the largest one's
+        amounts.
+    tables
+        Of ``month-category``, ``item-quarter`` and ``rfm``; by default all for which the data have columns.
+    categories
+        The categories of items, a file of them, or a column; by default the column ``category``, if there is one.
+
+    Examples
+    --------
+    >>> import noren
+    >>> shop = noren.sample(customers=60, rows=2000, items=20, seed=1)
+    >>> [table.name for table in totals(shop, k=3)]
+    ['month', 'item-quarter', 'rfm']
+    """
+    return [table for table, _grid in protected_totals(history_of(original, schema), k, p, tables, categories)]
+
+
+def history_of(original: Any, schema: SchemaLike | None = None) -> History:
+    """Return exact purchases; other data are refused."""
+    data = as_records(original, schema)
+    if not isinstance(data, History):
+        raise ParameterError(say("not_a_history"))
+    if data.generalised:
+        raise ParameterError(say("generalised"))
+    return data
+
+
+def protected_totals(
+    history: History,
+    k: int = 5,
+    p: float = 10.0,
+    tables: Sequence[str] | None = None,
+    categories: Categories | str | Path | None = None,
+) -> Iterator[tuple[Tabulation, Grid]]:
+    """Return each table, and the grid that tells why cells are suppressed; that is for the steward alone."""
+    if k < 1 or not 0 <= p <= 100:
+        name, value, allowed = ("k", k, "k ≥ 1") if k < 1 else ("p", p, "0 ≤ p ≤ 100")
+        raise ParameterError.out_of_range(name, value, allowed)
+    found = shop_tables(history, tables, categories)
+    hidden_quarters: dict[str, bool] = {}
+    # quarters first: months add up to them
+    for table in sorted(found, key=lambda table: table.name != "item-quarter"):
+        grid, labels = _grid(table, k, p, hidden_quarters)
+        if table.name == "item-quarter":
+            margins = grid.hidden.reshape(grid.shape[0] + 1, -1)[-1, :-1]
+            hidden_quarters = dict(zip(labels["quarter"], margins, strict=True))
+        yield _tabulated(table, grid, labels), grid
+
+
+def shop_tables(
+    history: History, tables: Sequence[str] | None = None, categories: Categories | str | Path | None = None
+) -> list[ShopTable]:
+    """Return the tables for which a history has columns."""
+    for name in tables or ():
+        if name not in (*TABLES, "month"):
+            raise ParameterError(say("unknown_table", name=name, names=", ".join(TABLES)))
+    wanted = set(tables or TABLES) | ({"month-category"} if "month" in (tables or ()) else set())
+    frame, values = _purchases(history, None if "month" in (tables or ()) else categories)
+    made = []
+    if "month" in frame.columns and "month-category" in wanted:
+        keys = tuple(name for name in ("month", "category") if name in frame.columns)
+        name = "-".join(keys)
+        made.append(ShopTable(name, keys, values, _added(frame, keys, values)))
+    if {"item", "quarter"} <= set(frame.columns) and "item-quarter" in wanted:
+        counted = _added(frame, ("item", "quarter"), ("rows",))
+        made.append(ShopTable("item-quarter", ("item", "quarter"), ("rows",), counted))
+    if "month" in frame.columns and "rfm" in wanted:
+        made.append(_segments(frame))
+    if not made:
+        raise ParameterError(say("no_tables"))
+    return made
+
+
+def _added(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pl.DataFrame:
+    there = frame.filter(pl.all_horizontal(pl.col(keys).is_not_null()))
+    return there.group_by(*keys, "customer").agg(pl.col(values).sum()).sort(*keys, "customer")
+
+
+def _purchases(history: History, categories: Categories | str | Path | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the rows that have a customer, by what the tables are about, and the values that they have."""
+    named = {role: column.name for role in Role for column in history.schema.with_role(role)[:1]}
+    columns = {"customer": pl.col(named[Role.CUSTOMER]).cast(pl.String), "rows": pl.lit(1, pl.Int64)}
+    if Role.DATE in named:
+        day = pl.col(named[Role.DATE]).cast(pl.Date)
+        quarter = pl.format("{}-Q{}", day.dt.strftime("%Y"), day.dt.quarter())
+        columns |= {"day": day, "month": day.dt.strftime("%Y-%m"), "quarter": quarter}
+        invoice = pl.col(named[Role.INVOICE]).cast(pl.String) if Role.INVOICE in named else day.cast(pl.String)
+        columns["visit"] = invoice
+    if Role.ITEM in named:
+        columns["item"] = pl.col(named[Role.ITEM]).cast(pl.String).fill_null(UNKNOWN)
+    column = "category" if categories is None else str(categories)
+    if not isinstance(categories, Categories) and column in history.schema.names:
+        columns["category"] = pl.col(column).cast(pl.String).fill_null(UNKNOWN)
+    elif categories is not None:
+        if Role.ITEM not in named:
+            raise ParameterError(say("no_items"))
+        known = categories if isinstance(categories, Categories) else read_categories(categories)
+        columns["category"] = columns["item"].replace_strict(dict(known.of_item), default=UNKNOWN)
+    amounts = [pl.col(named[role]).cast(pl.Float64) for role in (Role.PRICE, Role.QUANTITY) if role in named]
+    if Role.QUANTITY in named:
+        columns["quantity"] = pl.col(named[Role.QUANTITY]).fill_null(0)
+    if Role.PRICE in named:
+        columns["revenue"] = pl.fold(pl.lit(1.0), lambda product, one: product * one, amounts).fill_null(0).round(2)
+    frame = history.frame.select(value.alias(name) for name, value in columns.items())
+    return frame.drop_nulls("customer"), tuple(n for n in ("rows", "quantity", "revenue") if n in columns)
+
+
+def banded(value: pl.Expr, limits: Sequence[int]) -> pl.Expr:
+    """Return the band of a number: up to the first limit, above it to the second, and above the last.
+
+    >>> pl.DataFrame({"x": [1, 4, 99]}).select(banded(pl.col("x"), (1, 2, 5)))["x"].to_list()
+    ['≤1', '3–5', '>5']
+    """
+    place = pl.sum_horizontal((value > limit).cast(pl.Int64) for limit in limits)
+    return place.replace_strict(dict(enumerate(bands(limits))), return_dtype=pl.String)
+
+
+def bands(limits: Sequence[int]) -> list[str]:
+    """Return the names of the bands between limits, from the lowest.
+
+    >>> bands((1, 2, 5))
+    ['≤1', '2', '3–5', '>5']
+    """
+    inner = [str(b) if a + 1 == b else f"{a + 1}–{b}" for a, b in pairwise(limits)]
+    return [f"≤{limits[0]}", *inner, f">{limits[-1]}"]
+
+
+def _segments(frame: pl.DataFrame) -> ShopTable:
+    """Count customers by recency, frequency and, where there are prices, monetary value."""
+    end = pl.col("day").max().dt.month_end()
+    last = frame.drop_nulls("day").with_columns(end=end)
+    money = [pl.col("revenue").sum()] if "revenue" in frame.columns else []
+    people = last.group_by("customer").agg(pl.col("end").first(), pl.col("day").max().alias("last"),
+                                          pl.col("visit").n_unique(), *money)  # fmt: skip
+    features = {
+        "recency": banded((pl.col("end") - pl.col("last")).dt.total_days(), RECENCY),
+        "frequency": banded(pl.col("visit"), FREQUENCY),
+    } | ({"monetary": banded(pl.col("revenue").floor(), MONETARY)} if money else {})
+    parts = people.select(*(e.alias(n) for n, e in features.items()), "customer", customers=pl.lit(1, pl.Int64))
+    return ShopTable("rfm", tuple(features), ("customers",), parts.sort("customer"))
+
+
+def _grid(table: ShopTable, k: int, p: float, hidden_quarters: Mapping[str, bool]) -> tuple[Grid, dict[str, list[str]]]:
+    """Return a table as a protected grid, and the labels of its rows and columns by the keys.
+
+    Periods are the columns. Items that too few customers bought are one row, and so are such categories of a large
+    table. Months are hidden in quarters whose total is, and add up to those of the other quarters.
+    """
+    period = next((key for key in table.keys if key in ("month", "quarter")), "")
+    lines = [key for key in table.keys if key != period] or [period]
+    columns = period if len(table.keys) == 2 else ""
+    parts = table.parts.with_columns(pl.concat_str(lines, separator="\0").alias("line"))
+    while True:
+        labels = [parts["line"].unique().sort().to_list(), parts[columns].unique().sort().to_list() if columns else []]
+        places = [pl.DataFrame({"name": names, at: range(len(names))}, {"name": pl.String, at: pl.Int64})
+                  for names, at in zip(labels, ("row", "column"), strict=True)]  # fmt: skip
+        placed = parts.join(places[0], left_on="line", right_on="name")
+        placed = placed.join(places[1], left_on=columns, right_on="name") if columns else placed.with_columns(column=0)
+        placed = placed.with_columns(pl.col("column").cast(pl.Int64)).select("row", "column", "customer", *table.values)
+        months = (labels[1] if columns else labels[0]) if period == "month" else []
+        shape = len(labels[0]), len(labels[1])
+        margin = [shape[0] * (shape[1] + 1) + at if columns else at for at in range(len(months))]
+        by_quarter: dict[str, list[int]] = {}
+        for month, cell in zip(months, margin, strict=True):
+            by_quarter.setdefault(quarter_of(month), []).append(cell)
+        known = [np.array(cells) for quarter, cells in by_quarter.items() if not hidden_quarters.get(quarter, True)]
+        grid = Grid.of(placed, shape, table.values, k, p, known)
+        rare = grid.state.reshape(shape[0] + 1, -1)[:-1, -1] != PUBLISHED
+        rare &= np.array([name != OTHER for name in labels[0]], dtype=bool)
+        mixed = OTHER in labels[0] and grid.state.reshape(shape[0] + 1, -1)[labels[0].index(OTHER), -1] != PUBLISHED
+        if not columns or not (rare.any() or mixed) or rare.all() or not ("item" in table.keys or grid.is_large):
+            break
+        if not rare.any():  # those that are rare are too few even together
+            people = grid.people.reshape(shape[0] + 1, -1)[:-1, -1].astype(float)
+            people[labels[0].index(OTHER)] = np.inf
+            rare[people.argmin()] = True
+        names = pl.Series(labels[0]).filter(pl.Series(rare)).implode()
+        renamed = pl.when(pl.col("line").is_in(names)).then(pl.lit(OTHER)).otherwise("line")
+        merged = parts.with_columns(line=renamed).group_by("line", columns, "customer")
+        parts = merged.agg(pl.col(table.values).sum()).sort("line", columns, "customer")
+    for quarter, cells in by_quarter.items():
+        if hidden_quarters.get(quarter, False):
+            grid.state[cells] = np.maximum(grid.state[cells], THRESHOLD)
+    named = [name.split("\0") for name in labels[0]]
+    by_key = {key: [name[at] for name in named] for at, key in enumerate(lines)}
+    return grid.protect(), by_key | ({columns: labels[1]} if columns else {})
+
+
+def quarter_of(month: str) -> str:
+    """Return the quarter of a month.
+
+    >>> quarter_of("2011-05")
+    '2011-Q2'
+    """
+    return f"{month[:4]}-Q{(int(month[5:]) + 2) // 3}"
+
+
+def _tabulated(table: ShopTable, grid: Grid, labels: Mapping[str, list[str]]) -> Tabulation:
+    """Return what is published of a grid: a row for each cell, those of the margins last."""
+    columns = grid.shape[1]
+    at = np.arange(len(grid.state))
+    row, column = at // (columns + 1), at % (columns + 1)
+    places = {key: column if columns and key in ("month", "quarter") else row for key in table.keys}
+    frame = {key: np.array([*labels[key], ALL], dtype=object)[places[key]] for key in table.keys}
+    made = pl.DataFrame({key: pl.Series(values, dtype=pl.String) for key, values in frame.items()})
+    for value in table.values:
+        numbers = pl.Series(value, grid.totals[value]).set(pl.Series(grid.hidden), None)
+        whole = table.parts[value].dtype.is_integer()
+        made = made.with_columns(numbers.round().cast(pl.Int64) if whole else numbers.round(2))
+    last = [pl.col(key) == ALL for key in table.keys]
+    ordered = made.sort(*(x for pair in zip(last, table.keys, strict=True) for x in pair))
+    return Tabulation(table.name, table.keys, table.values, ordered, {"kind": "exact", "k": grid.k, "p": grid.p})
