@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -117,14 +118,20 @@ def protected_totals(
 
 
 def shop_tables(
-    history: History, tables: Sequence[str] | None = None, categories: Categories | str | Path | None = None
+    history: History,
+    tables: Sequence[str] | None = None,
+    categories: Categories | str | Path | None = None,
+    *,
+    end: date | None = None,
 ) -> list[ShopTable]:
-    """Return the tables for which a history has columns."""
+    """Return the tables for which a history has columns; recency ends with the last month, or ``end``."""
     for name in tables or ():
         if name not in (*TABLES, "month"):
             raise ParameterError(say("unknown_table", name=name, names=", ".join(TABLES)))
     wanted = set(tables or TABLES) | ({"month-category"} if "month" in (tables or ()) else set())
-    frame, values = _purchases(history, None if "month" in (tables or ()) else categories)
+    frame, values = _purchases(history, categories)
+    if "month" in (tables or ()):
+        frame = frame.drop("category", strict=False)
     made = []
     if "month" in frame.columns and "month-category" in wanted:
         keys = tuple(name for name in ("month", "category") if name in frame.columns)
@@ -134,7 +141,7 @@ def shop_tables(
         counted = _added(frame, ("item", "quarter"), ("rows",))
         made.append(ShopTable("item-quarter", ("item", "quarter"), ("rows",), counted))
     if "month" in frame.columns and "rfm" in wanted:
-        made.append(_segments(frame))
+        made.append(_segments(frame, end))
     if not made:
         raise ParameterError(say("no_tables"))
     return made
@@ -194,9 +201,9 @@ def bands(limits: Sequence[int]) -> list[str]:
     return [f"≤{limits[0]}", *inner, f">{limits[-1]}"]
 
 
-def _segments(frame: pl.DataFrame) -> ShopTable:
+def _segments(frame: pl.DataFrame, last_day: date | None) -> ShopTable:
     """Count customers by recency, frequency and, where there are prices, monetary value."""
-    end = pl.col("day").max().dt.month_end()
+    end = pl.lit(last_day) if last_day else pl.col("day").max().dt.month_end()
     last = frame.drop_nulls("day").with_columns(end=end)
     money = [pl.col("revenue").sum()] if "revenue" in frame.columns else []
     people = last.group_by("customer").agg(pl.col("end").first(), pl.col("day").max().alias("last"),
