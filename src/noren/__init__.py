@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from noren.measures.losses import losses
     from noren.protocols import Attack, Guess, Measure, Method, Score
     from noren.sweeps.sweep import explore
+    from noren.tabulations.dp_counts import dp_counts
+    from noren.tabulations.totals import totals
     from noren.version import __version__
     from noren.work.run import attack_folder, measure_folder, protect_folder
 
@@ -44,6 +46,7 @@ __all__ = [
     "attack_folder",
     "attacks",
     "check",
+    "dp_counts",
     "explore",
     "identifiers",
     "infer",
@@ -58,6 +61,7 @@ __all__ = [
     "read",
     "reconstruct",
     "sample",
+    "totals",
     "unicity",
     "verdict",
 ]
@@ -76,6 +80,8 @@ _PLACES = {
     "noren.measures.losses": ("losses",),
     "noren.protocols": ("Attack", "Guess", "Measure", "Method", "Score"),
     "noren.sweeps.sweep": ("explore",),
+    "noren.tabulations.dp_counts": ("dp_counts",),
+    "noren.tabulations.totals": ("totals",),
     "noren.version": ("__version__",),
     "noren.work.run": ("attack_folder", "measure_folder", "protect_folder"),
 }
