@@ -17,10 +17,10 @@ def test_exported_names() -> None:
     assert noren.__all__ == sorted(noren.__all__)
     assert set(noren.__all__) == {
         "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Rule", "Schema", "Score",
-        "Table", "__version__", "attack", "attack_folder", "attacks", "check", "explore", "identifiers", "infer",
-        "losses",
+        "Table", "__version__", "attack", "attack_folder", "attacks", "check", "dp_counts", "explore",
+        "identifiers", "infer", "losses",
         "measure", "measure_folder", "measures", "methods", "population", "protect", "protect_folder", "read",
-        "reconstruct", "sample",
+        "reconstruct", "sample", "totals",
         "unicity", "verdict",
     }  # fmt: skip
     assert dir(noren) == noren.__all__

@@ -19,6 +19,7 @@ COMMANDS = [
     "attacks", "measures", "demo", "draw", "correlate", "categorize", "schema guess", "schema show", "schema list",
     "datasets", "datasets fetch", "ledger init", "ledger add", "ledger show", "ledger check", "ledger chart",
     "plan", "plan joint", "identifiers", "population", "reconstruct", "reproduce", "chart histogram", "chart crosstab",
+    "totals", "dp-counts",
 ]  # fmt: skip
 
 

@@ -103,6 +103,8 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "ledger add": [data / "ledger", history, "--dry-run", "--chart", out],
         "ledger chart": [data / "ledger", "--out", out],
         "schema guess": [history, "--out", out],
+        "totals": [history, *HISTORY, "--force", "--out", out],
+        "dp-counts": [data / "people.csv", "--schema", "people", "--columns", "age=20..90:10", "--force", "--out", out],
         "unicity": [history, *HISTORY, "--known", "1-2", "--chart", out],
         "contest data": ["cup", *NO_SERVER, "--out", out],
         "contest submit": ["cup", history, *NO_SERVER, "--out", out],

@@ -18,6 +18,7 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     releases,
     retention,
     studio,
+    tabulations,
 )
 from noren.cli.parts.commands import app
 from noren.cli.parts.help_pages import localize_typer
@@ -28,7 +29,7 @@ __all__ = ["app"]
 _ORDER = (
     *("protect", "attack", "measure", "judge", "infer", "explore", "report", "correlate", "unicity", "draw"),
     *("categorize", "check", "digest", "papers", "publish", "sample", "convert", "identifiers", "population"),
-    *("reconstruct", "reproduce", "threshold", "methods", "attacks", "measures", "demo"),
+    *("reconstruct", "reproduce", "threshold", "totals", "dp-counts", "methods", "attacks", "measures", "demo"),
     *("hierarchy", "plan", "chart", "ledger", "contest", "schema", "datasets", "studio"),
 )
 """How the help page lists them."""

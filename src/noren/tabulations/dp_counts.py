@@ -96,7 +96,7 @@ def dp_counts(
         attributes = [[_attribute(records, name) for name in names] for names in columns]
         shares = _shares(epsilon, len(attributes), weights)
         return [_cross_table(records, own, share) for own, share in zip(attributes, shares, strict=True)]
-    limits = {"rows": contributions} if isinstance(contributions, int) else dict(contributions)
+    limits = dict(contributions) if isinstance(contributions, Mapping) else {"rows": contributions}
     for name, limit in limits.items():
         if name not in ("rows", "quantity", "revenue") or not 1 <= limit < 2**40:
             raise ParameterError.out_of_range(f"contributions {name}", limit, "rows, quantity, revenue ≥ 1")

@@ -1,0 +1,97 @@
+"""Commands that write tables of counts and sums: ``totals`` and ``dp-counts``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from noren.cli.parts.commands import Output, Part, TextTable, app
+from noren.cli.parts.inputs import Force, Original, Reading, comma_separated
+from noren.errors import ParameterError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from noren.tabulations.tabulation import Tabulation
+
+
+@app.command("totals")
+def totals(
+    original: Original,
+    out: Path,
+    k: int = 5,
+    p: float = 10.0,
+    tables: str = "",
+    categories: Path | None = None,
+    *,
+    reading: Reading,
+    force: Force = False,
+) -> Output:
+    """Write exact totals."""
+    from noren.data.categories import read_categories
+    from noren.data.formats.files import require_free_path
+    from noren.tabulations.tabulation import TABLES
+    from noren.tabulations.totals import totals as run
+
+    require_free_path(out, replace=force and TABLES)
+    known = None if categories is None else read_categories(categories)
+    return _written(run(reading.load(original), k, p, comma_separated(tables) or None, known), out, force=force)
+
+
+@app.command("dp-counts")
+def dp_counts(
+    data: Original,
+    out: Path,
+    epsilon: float = 1.0,
+    columns: Annotated[list[str] | None, Option(metavar="COLUMNS")] = None,
+    tables: str = "",
+    contributions: str = "20",
+    categories: Path | None = None,
+    *,
+    reading: Reading,
+    force: Force = False,
+) -> Output:
+    """Write differentially private counts."""
+    from noren.data.categories import read_categories
+    from noren.data.formats.files import require_free_path
+    from noren.tabulations.dp_counts import dp_counts as run
+    from noren.tabulations.tabulation import TABLES
+
+    require_free_path(out, replace=force and TABLES)
+    limits: dict[str, float] = {}
+    for word in comma_separated(contributions):
+        name, _equals, limit = word.rpartition("=")
+        try:
+            limits[name or "rows"] = float(limit)
+        except ValueError:
+            raise ParameterError.out_of_range(
+                "--contributions", word, "20 / rows=20,quantity=500,revenue=1000"
+            ) from None
+    made = run(
+        reading.load(data),
+        epsilon,
+        [comma_separated(names) for names in columns or ()],
+        comma_separated(tables) or None,
+        limits,
+        categories=None if categories is None else read_categories(categories),
+    )
+    return _written(made, out, force=force)
+
+
+def _written(tables: Sequence[Tabulation], out: Path, *, force: bool) -> Output:
+    """Write tables, and say of each how many cells it has and how many of them are suppressed."""
+    from noren.tabulations.tabulation import write_tables
+
+    write_tables(out, tables, replace=force)
+    rows: list[tuple[str, ...]] = []
+    about: dict[str, Any] = {}
+    for table in tables:
+        suppressed = table.frame[table.values[0]].null_count()
+        about[table.name] = {"cells": len(table.frame), "suppressed": suppressed, "notes": dict(table.notes)}
+        rows.append((table.name, ", ".join(table.values), f"{len(table.frame):,}", f"{suppressed:,}"))
+    parts: list[Part] = [TextTable((_("Table"), _("Values"), _("Cells"), _("Suppressed")), rows)]
+    parts.append(_("written to {out}").format(out=out))
+    return Output({"tables": about, "out": str(out)}, parts)
