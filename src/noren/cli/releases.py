@@ -377,6 +377,7 @@ def publish(
     reading: Reading,
     official: Annotated[bool, Option("--official")] = False,
     scores: Path | None = None,
+    totals: Path | None = None,
     force: Force = False,
 ) -> Output:
     """Publish a release."""
@@ -385,6 +386,7 @@ def publish(
     from noren.judgement.sentences import verdict_label
     from noren.papers.card import publish as run
     from noren.papers.card import read_scores
+    from noren.tabulations.tabulation import read_tables
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise refusal("inside_release", out=out)
@@ -394,7 +396,7 @@ def publish(
     with progress_bar() as progress:
         verdict = run(
             release, out, data, rule=rule, override=override, keep=keep or (), official=official, force=force,
-            scores=measured, progress=progress,
+            scores=measured, totals=() if totals is None else read_tables(totals), progress=progress,
         )  # fmt: skip
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
     parts: list[Part] = [verdict_label(verdict.status), verdict.sentence]

@@ -64,6 +64,8 @@ _SCHEMA_KEY = b"noren.schema"
 SCHEMA_FILE = "_schema.toml"
 """Where a public part of many files keeps its schema; one file carries it in its own notes."""
 _BLOCK_ROWS = 1 << 20
+TOTALS = "totals"
+"""The folder of public tables beside a public part."""
 
 
 def _unsigned(folder: Path) -> str | None:
@@ -76,7 +78,15 @@ def _unsigned(folder: Path) -> str | None:
         return "public.parquet"
     except FileError:
         return "statement.json"
-    return None
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
+        listed = (
+            json.loads((folder / TOTALS / "tables.json").read_text(encoding="utf-8"))
+            if (folder / TOTALS).exists()
+            else {}
+        )
+        if {path.stem for path in (folder / TOTALS).glob("*.csv")} == set(listed):
+            return None
+    return TOTALS
 
 
 def schema_in(path: Path) -> str | None:
@@ -97,7 +107,7 @@ _SECRET_FILES = (
     *("pseudonyms.parquet", "pseudonyms.parquet/*", "origin.parquet", "origin.parquet/*"),
     *("run.json", "A.csv", "F.csv"),
 )
-PUBLISHED = FolderKind((*_PUBLIC_FILES, *_CARD_FILES), _unsigned)
+PUBLISHED = FolderKind((*_PUBLIC_FILES, *_CARD_FILES, "totals/tables.json", "totals/*.csv"), _unsigned)
 """A folder that was published; another release may replace it."""
 RELEASE = FolderKind((*_PUBLIC_FILES, *(f"secret/{name}" for name in _SECRET_FILES)), _unsigned)
 """A folder with a release, whose secret part may be there or not."""
@@ -369,6 +379,7 @@ class Release:
         with writing_folder(folder, replace=replace_existing and PUBLISHED) as aside:
             looked_through._write_public(aside, official=official)
             for name, content in (card or {}).items():
+                (aside / name).parent.mkdir(exist_ok=True)
                 (aside / name).write_bytes(content)
         return Path(folder)
 

@@ -17,7 +17,7 @@ from noren.data.formats.source import require_readable
 from noren.data.frames import Records, Table
 from noren.data.public_part import kept_columns, published_statement, scanned
 from noren.data.reading import ENDINGS, write
-from noren.data.release import Release
+from noren.data.release import TOTALS, Release
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, FileError, ParameterError
 from noren.i18n import LANGUAGES, _, use_language
@@ -37,6 +37,8 @@ from noren.papers.writers import as_html, as_markdown
 from noren.progress import Progress, silent
 from noren.protocols import ALIKE, MONTHS, NAMES, Evidence
 from noren.tables import table_of
+from noren.tabulations.tabulation import Tabulation, table_files
+from noren.tabulations.totals import totals as exact_totals
 
 LOADER = "load_public.py"
 _NAMED: Final[Mapping[str, Callable[[str], str]]] = {
@@ -47,9 +49,14 @@ _NAMED: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def card_files(
-    release: Release, scores: Mapping[str, float] | None = None, *, verdict: Verdict | None = None, override: str = ""
+    release: Release,
+    scores: Mapping[str, float] | None = None,
+    *,
+    verdict: Verdict | None = None,
+    override: str = "",
+    totals: Sequence[Tabulation] = (),
 ) -> dict[str, bytes]:
-    """Return the files published with a public part: the card in both languages and two formats, and a loader.
+    """Return the files published with a public part: the card in both languages and two formats, a loader, and totals.
 
     ``verdict`` is the one it is published by, ``override`` the reason for publishing it against the verdict.
     """
@@ -57,11 +64,11 @@ def card_files(
     made: dict[str, bytes] = {}
     for language in LANGUAGES:
         with use_language(language):
-            card = data_card(release.public, statement, scores or {}, verdict, override)
+            card = data_card(release.public, statement, scores or {}, verdict, override, totals)
             made[f"card.{language}.html"] = as_html(card, language)
             made[f"card.{language}.md"] = as_markdown(card, language)
     made[LOADER] = (files("noren.papers") / "templates" / "load_public.py.txt").read_bytes()
-    return made
+    return made | ({f"{TOTALS}/{name}": content for name, content in table_files(totals).items()} if totals else {})
 
 
 def data_card(
@@ -70,6 +77,7 @@ def data_card(
     published_scores: Mapping[str, float],
     verdict: Verdict | None = None,
     override: str = "",
+    totals: Sequence[Tabulation] = (),
 ) -> Document:
     """Return the card of a public part, in the active language; ``published_scores`` are added to it."""
     wording = Wording()
@@ -128,8 +136,20 @@ def data_card(
         wording.section("card.kept_title", *analyses),
         wording.section("card.use_title", *use),
     ]
+    if totals:
+        sections.insert(-1, wording.section("card.totals_title", wording.text("card.totals"), _listed(totals, wording)))
     title, audience = wording.word("card.card_name"), wording.word("card.audience")
     return Document(name="card", title=title, audience=audience, basis="", sections=tuple(sections))
+
+
+def _listed(totals: Sequence[Tabulation], wording: Wording) -> DocumentTable:
+    """Return the public tables and the rule that each of them satisfies."""
+    rows = []
+    for table in totals:
+        texts = {name: f"{value:g}" for name, value in table.notes.items() if isinstance(value, int | float)}
+        about = wording.word(f"card.totals_{table.notes['kind']}", **texts)
+        rows.append((table.name, ", ".join(table.keys), ", ".join(table.values), about))
+    return DocumentTable.of(wording.words("card.totals_", "name", "keys", "values", "rule"), rows)
 
 
 def read_scores(path: str | Path) -> dict[str, float]:
@@ -159,6 +179,7 @@ def publish(
     official: bool = False,
     force: bool = False,
     scores: Mapping[str, float] | None = None,
+    totals: Sequence[Tabulation] | int = (),
     progress: Progress = silent,
 ) -> Verdict:
     """Write the public part of a release to ``out`` with its statement and a card, if the verdict allows it.
@@ -175,7 +196,10 @@ def publish(
         Columns to publish although they identify people; statement and card say so.
     scores
         Measures of utility to publish in the card.
+    totals
+        Public tables to publish beside the release, or the k of exact totals of the original.
     """
+    tables = _publishable(totals, original, get_rule(rule), out)
     override = " ".join(override.split())
     if len(override) > _LONGEST or not override.isprintable():
         message = _("{name} is too long; use {most} characters or fewer")
@@ -200,9 +224,27 @@ def publish(
         scanned(release.public, release.statement)
         write(release.public, out)
         return verdict
-    card = card_files(release, scores, verdict=verdict, override=override if refused else "")
+    card = card_files(release, scores, verdict=verdict, override=override if refused else "", totals=tables)
     release.publish(out, official=official, replace_existing=force, card=card)
     return verdict
+
+
+def _publishable(
+    totals: Sequence[Tabulation] | int, original: Records | None, rule: Rule, out: Path
+) -> list[Tabulation]:
+    """Return the tables to publish; stop where fewer customers may make up a cell than must be alike in a release."""
+    if totals and (out.suffix.lower() in ENDINGS or (isinstance(totals, int) and original is None)):
+        message = _("totals lie beside a release and are counted in the original; publish to a folder, with --original")
+        raise ParameterError(message)
+    tables = exact_totals(original, totals) if isinstance(totals, int) and totals else list(totals or ())
+    for table in tables:
+        k = table.notes.get("k") if table.notes.get("kind") == "exact" else None
+        if k is None and not (table.notes.get("kind") == "dp" and table.notes.get("epsilon")):
+            raise CheckFailedError(_("{name} does not say how it was protected; make it again").format(name=table.name))
+        if k is not None and k < rule.least_k:
+            message = _("{name} was made with k = {k}, and the rule needs {least}; make the totals with --k {least}")
+            raise CheckFailedError(message.format(name=table.name, k=k, least=rule.least_k))
+    return tables
 
 
 def _own_verdict(release: Release, original: Records | None, rule: Rule, progress: Progress) -> Verdict:

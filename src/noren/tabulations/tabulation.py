@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -55,14 +55,17 @@ TABLES: Final = FolderKind((_INDEX, "*.csv"), _unsigned)
 
 def write_tables(folder: str | Path, tables: Iterable[Tabulation], *, replace: bool = False) -> Path:
     """Write tables into a folder, all or none."""
-    index = {}
     with writing_folder(folder, replace=replace and TABLES) as aside:
-        for table in tables:
-            table.frame.write_csv(aside / f"{table.name}.csv")
-            index[table.name] = {"keys": table.keys, "values": table.values, "notes": dict(table.notes)}
-        text = json.dumps(index, ensure_ascii=False, indent=2)
-        (aside / _INDEX).write_text(text + "\n", encoding="utf-8")
+        for name, content in table_files(list(tables)).items():
+            (aside / name).write_bytes(content)
     return Path(folder)
+
+
+def table_files(tables: Sequence[Tabulation]) -> dict[str, bytes]:
+    """Return the files of a folder of tables by their names."""
+    written = {f"{table.name}.csv": table.frame.write_csv().encode() for table in tables}
+    index = {t.name: {"keys": t.keys, "values": t.values, "notes": dict(t.notes)} for t in tables}
+    return written | {_INDEX: (json.dumps(index, ensure_ascii=False, indent=2) + "\n").encode()}
 
 
 def read_tables(folder: str | Path) -> list[Tabulation]:
