@@ -85,7 +85,7 @@ def test_cross_tables_of_people():
     }  # fmt: skip
     # how many people there are is public
     assert first.frame["rows"].sum() == second.frame["rows"].sum() == 600
-    assert first.frame["rows"].min() >= 0
+    assert (first.frame["rows"] >= 0).all()
     true = people().frame.group_by("sex", "town").len()
     both = first.frame.join(true, on=["sex", "town"], how="left").with_columns(pl.col("len").fill_null(0))
     assert ((both["rows"] - both["len"]).abs() <= 10 * both["rows_error"]).all()
@@ -152,7 +152,7 @@ def test_totals_of_a_shop_add_up():
         months = inner.group_by("month").agg(pl.col(value).sum())
         stated = table.frame.filter((pl.col("month") != "*") & (pl.col("category") == "*")).select("month", value)
         assert months.sort("month")[value].to_list() == pytest.approx(stated.sort("month")[value].to_list())
-        assert inner[value].min() >= 0
+        assert (inner[value] >= 0).all()
     # nobody is clipped: the noise alone moves the total
     assert abs(table.frame["rows"][-1] - 1200) <= 10 * table.frame["rows_error"][-1]
     assert tables["rfm"].frame["customers"][-1] == pytest.approx(300, abs=100)
