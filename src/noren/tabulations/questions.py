@@ -1,0 +1,342 @@
+"""An analyst's standard questions of a purchase history, and how far an answer may be from the original's.
+
+Each question is declared once, in ``questions.toml``: its name, what the data needs, its limits and the reason for
+them. The measure, the pages and ``noren explore --for`` are made from that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from noren.data.arrays import exact_values
+from noren.data.frames import History
+from noren.data.schema import Role, Schema
+from noren.errors import UnknownNameError
+from noren.i18n import N_, _
+from noren.kernels.judging.statistics import rank_of
+from noren.tables import table_of
+from noren.tabulations.tabulation import Tabulation
+
+_ROLES: Final = (Role.CUSTOMER, Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
+_THIRDS: Final = 3
+_PAIRED: Final = 200
+"""Association rules are looked for among so many items, the most frequent ones."""
+_FEWEST_MONTHS: Final = 3
+"""A correlation of fewer months says nothing."""
+_NORMAL: Final = 1.96
+
+
+class Grade(StrEnum):
+    """Whether an analyst can use an answer."""
+
+    USABLE = N_("usable")
+    WITH_CARE = N_("with care")
+    NOT_USABLE = N_("not usable")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A question's answer from a release beside the original's."""
+
+    question: Question
+    errors: Mapping[str, float]
+    original: Tabulation
+    estimate: Tabulation
+
+    @property
+    def grade(self) -> Grade:
+        """The worst grade that any of the errors gives."""
+        worst = self.ratio
+        return Grade.USABLE if worst <= 1 else Grade.WITH_CARE if worst <= 2 else Grade.NOT_USABLE
+
+    @property
+    def ratio(self) -> float:
+        """How far the worst error goes: 1 at the limit of *usable*, 2 at that of *with care*."""
+        return max(self._ratio(name, value) for name, value in self.errors.items())
+
+    def _ratio(self, name: str, value: float) -> float:
+        usable, care = self.question.limits[name]
+        perfect = 1.0 if usable > care else 0.0
+        off, limit, last = abs(value - perfect), abs(usable - perfect), abs(care - perfect)
+        return off / limit if off <= limit else 1 + (off - limit) / (last - limit)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return grade, errors and the sums of the values of both answers as plain data."""
+        sums = {
+            side: {name: float(answer.frame[name].sum()) for name in answer.values}
+            for side, answer in (("original", self.original), ("release", self.estimate))
+        }
+        return {"grade": str(self.grade), "errors": dict(self.errors), "ratio": self.ratio, **sums}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question: what it needs, how it is answered, and what its error may be.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["a", "b"], "date": ["2010/12/1", "2011/1/3"], "item": ["x", "y"], "price": [1.5, 2.0],
+    ...         "quantity": [2, 1]}
+    >>> questions()["monthly-sales"].answer(History.of(rows, Schema.preset("pwscup2018"))).frame.rows()
+    [('2010-12', 1.0, 2.0, 3.0), ('2011-01', 1.0, 1.0, 2.0)]
+    """
+
+    name: str
+    title: str
+    asks: str
+    roles: tuple[Role, ...]
+    says: str
+    """How its errors are written, with their names in braces."""
+    reason: str
+    """Why the limits are what they are."""
+    limits: Mapping[str, tuple[float, float]]
+    """Of each error the limit of *usable* and that of *with care*."""
+    top: int | None = None
+    """How many cells of the answer count, the greatest ones."""
+
+    def fits(self, schema: Schema) -> bool:
+        """Return whether data of this schema can be asked."""
+        return all(schema.with_role(role) for role in self.roles)
+
+    def answer(self, history: History, weights: pl.Series | None = None) -> Tabulation:
+        """Return the answer of exact rows; with ``weights`` a row counts so often in counts and sums."""
+        return self.best(self.table(_rows(history, weights)))
+
+    def table(self, rows: pl.DataFrame) -> Tabulation:
+        """Return the answer before the greatest cells are taken; rows are those of :func:`rows_to_ask`."""
+        keys, frame = _ANSWERS[self.name](rows.drop_nulls(["customer", *map(str, self.roles)]))
+        values = tuple(name for name in frame.columns if name not in keys)
+        return Tabulation(self.name, keys, values, frame.sort(keys) if keys else frame)
+
+    def best(self, table: Tabulation) -> Tabulation:
+        """Return the cells that count."""
+        if self.top is None:
+            return table
+        order = [table.values[0], *table.keys]
+        frame = table.frame.sort(order, descending=[True, *(False for _key in table.keys)])
+        return replace(table, frame=frame.head(self.top))
+
+    def compare(self, original: Tabulation, estimate: Tabulation) -> Comparison:
+        """Return how far an answer is from the original's."""
+        return Comparison(self, _ERRORS[self.name](original, estimate), original, estimate)
+
+    def sentence(self, grade: str, errors: Mapping[str, float]) -> str:
+        """Return grade and errors in words: *Monthly sales: not usable (r = 0.20, wrong by 32.0 %)*."""
+        if any(math.isinf(value) for value in errors.values()):
+            return _("{title}: {grade}").format(title=_(self.title), grade=_(grade))
+        written = {name: f"{value:.2f}" if name == "r" else f"{100 * value:.1f} %" for name, value in errors.items()}
+        said = _(self.says).format_map({"r": "–", **written})
+        return _("{title}: {grade} ({errors})").format(title=_(self.title), grade=_(grade), errors=said)
+
+
+@cache
+def questions() -> Mapping[str, Question]:
+    """Return the questions by name, in the order of the file."""
+    made = {}
+    for name, about in table_of(__name__).items():
+        limits = {error: (float(usable), float(care)) for error, (usable, care) in about["limits"].items()}
+        made[name] = Question(name, **about | {"roles": tuple(map(Role, about["roles"])), "limits": limits})
+    return made
+
+
+def named_questions(names: str | Iterable[str]) -> list[Question]:
+    """Return questions by their names as people write them: ``"monthly sales, top items"``.
+
+    >>> [question.name for question in named_questions("Monthly sales, rfm")]
+    ['monthly-sales', 'rfm']
+    """
+    known, chosen = questions(), dict[str, Question]()
+    for text in names.split(",") if isinstance(names, str) else names:
+        name = text.strip().lower().replace(" ", "-").replace("_", "-")
+        if name not in known:
+            message = _("there is no question {name!r}; there are {names}")
+            raise UnknownNameError(message.format(name=text.strip(), names=", ".join(known)))
+        chosen[name] = known[name]
+    return [*chosen.values()]
+
+
+def mean_answer(question: Question, tables: Sequence[Tabulation]) -> Tabulation:
+    """Return the mean of several answers before the greatest cells are taken, with ``VALUE_error`` beside each value.
+
+    The error is the half-width of the interval that holds 95 % of the answers: their spread, and no more.
+    """
+    first, count = tables[0], len(tables)
+    if count == 1:
+        return question.best(first)
+    cells = pl.concat(table.frame for table in tables)
+    sums = [pl.col(name).sum() / count for name in first.values]
+    # a cell that an answer lacks is a 0 there
+    spreads = [
+        (((pl.col(name) ** 2).sum() / count - (pl.col(name).sum() / count) ** 2).clip(0).sqrt() * _NORMAL).alias(
+            f"{name}_error"
+        )
+        for name in first.values
+    ]
+    keys = list(first.keys)
+    frame = cells.group_by(keys).agg(*sums, *spreads).sort(keys) if keys else cells.select(*sums, *spreads)
+    return question.best(replace(first, frame=frame))
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+_Answer = tuple[tuple[str, ...], pl.DataFrame]
+
+
+def _rows(history: History, weights: pl.Series | None) -> pl.DataFrame:
+    return rows_to_ask(history) if weights is None else rows_to_ask(history).with_columns(weight=weights)
+
+
+def rows_to_ask(history: History) -> pl.DataFrame:
+    """Return a history's rows as customer, day, month, item, quantity, revenue and weight, as far as there are any."""
+    columns = {column.role: exact_values(history, column) for column in history.schema.with_role(*_ROLES)}
+    rows = pl.DataFrame({str(role): values for role, values in columns.items()})
+    amounts = [pl.col(str(role)) for role in (Role.PRICE, Role.QUANTITY) if role in columns]
+    made = [pl.lit(1.0).alias("weight")]
+    if Role.DATE in columns:
+        made += [pl.col("date").cast(pl.Date).alias("day"), pl.col("date").dt.strftime("%Y-%m").alias("month")]
+    if Role.PRICE in columns:
+        made.append(pl.fold(pl.lit(1.0), lambda product, amount: product * amount, amounts).alias("revenue"))
+    if Role.ITEM in columns:
+        made.append(pl.col("item").cast(pl.String))
+    return rows.with_columns(made)
+
+
+def _sums(rows: pl.DataFrame) -> list[pl.Expr]:
+    there = [name for name in ("quantity", "revenue") if name in rows.columns]
+    return [pl.col("weight").sum().alias("rows"), *((pl.col(name) * pl.col("weight")).sum() for name in there)]
+
+
+def _baskets(rows: pl.DataFrame) -> list[str]:
+    return ["customer", "day"] if "day" in rows.columns else ["customer"]
+
+
+def _monthly_sales(rows: pl.DataFrame) -> _Answer:
+    return ("month",), rows.group_by("month").agg(_sums(rows))
+
+
+def _revenue(rows: pl.DataFrame) -> _Answer:
+    return (), rows.select((pl.col("revenue") * pl.col("weight")).sum())
+
+
+def _top_items(rows: pl.DataFrame) -> _Answer:
+    return ("item",), rows.group_by("item").agg(pl.col("weight").sum().alias("rows"))
+
+
+def _basket_size(rows: pl.DataFrame) -> _Answer:
+    count, baskets = float(rows["weight"].sum()), rows.n_unique(_baskets(rows))
+    return (), pl.DataFrame({"size": [count / max(baskets, 1)]})
+
+
+def _rfm(rows: pl.DataFrame) -> _Answer:
+    money = (pl.col("revenue" if "revenue" in rows.columns else "weight")).sum()
+    people = rows.group_by("customer").agg(pl.col("day").max(), pl.col("day").n_unique().alias("often"), money=money)
+    views = (people["day"].to_physical(), people["often"], people["money"])
+    names = ("recency", "frequency", "monetary")
+    ranks = {
+        name: rank_of(view.cast(pl.Float64).to_numpy(), _THIRDS) + 1 for name, view in zip(names, views, strict=True)
+    }
+    counted = pl.DataFrame(ranks).group_by(names).agg(pl.len().cast(pl.Float64).alias("customers"))
+    return names, counted.with_columns(pl.col(names).cast(pl.String))
+
+
+def _repeat_rate(rows: pl.DataFrame) -> _Answer:
+    people = rows.group_by("customer").agg(days=pl.col("day").n_unique() >= 2, months=pl.col("month").n_unique() >= 2)
+    return (), people.select(pl.col("days", "months").mean().fill_null(0.0))
+
+
+def _association_rules(rows: pl.DataFrame) -> _Answer:
+    keys = ("item", "with_item")
+    bought = rows.drop_nulls(basket := _baskets(rows)).select(*basket, "item").unique()
+    many = bought.group_by(basket).agg(pl.len()).height
+    counts = bought.group_by("item").len("count").sort("count", "item", descending=[True, False]).head(_PAIRED)
+    items = counts["item"].sort()
+    some = bought.join(counts.select("item"), on="item", how="semi").with_columns(
+        basket=pl.struct(basket).rank("dense") - 1
+    )
+    columns = items.search_sorted(some["item"]).to_numpy()
+    shape = (many, len(items))
+    matrix = csr_array((np.ones(len(some)), (some["basket"].to_numpy(), columns)), shape=shape)
+    together = (matrix.T @ matrix).toarray() if len(some) else np.zeros((0, 0))
+    alone = np.diagonal(together)
+    first, second = np.nonzero(np.triu(together, 1) * many > np.outer(alone, alone))
+    count = together[first, second]
+    lift = count * many / (alone[first] * alone[second])
+    frame = pl.DataFrame({"item": items.gather(first), "with_item": items.gather(second)})
+    return keys, frame.with_columns(baskets=pl.Series(count, dtype=pl.Float64), lift=pl.Series(lift, dtype=pl.Float64))
+
+
+_ANSWERS: Final[Mapping[str, Callable[[pl.DataFrame], _Answer]]] = {
+    "monthly-sales": _monthly_sales,
+    "revenue": _revenue,
+    "top-items": _top_items,
+    "basket-size": _basket_size,
+    "rfm": _rfm,
+    "repeat-rate": _repeat_rate,
+    "association-rules": _association_rules,
+}
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def _beside(original: Tabulation, other: Tabulation, value: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a value of every cell that either answer has, 0 where one lacks the cell."""
+    keys = list(original.keys)
+    sides = [table.frame.select(*keys, value) for table in (original, other)]
+    both = sides[0].join(sides[1], on=keys, how="full", coalesce=True).sort(keys).fill_null(0.0)
+    return both[value].to_numpy(), both[f"{value}_right"].to_numpy()
+
+
+def _error_of_months(original: Tabulation, other: Tabulation) -> dict[str, float]:
+    known, estimated = _beside(original, other, original.values[-1] if "revenue" in original.values else "rows")
+    errors = {"error": _relative(float(np.abs(known - estimated).sum()), float(np.abs(known).sum()))}
+    if len(known) >= _FEWEST_MONTHS and known.std() > 0:
+        spread = float(known.std() * estimated.std())
+        covariance = float(np.mean((known - known.mean()) * (estimated - estimated.mean())))
+        errors = {"r": min(covariance / spread, 1.0) if spread > 0 else 0.0, **errors}
+    return errors
+
+
+def _relative(off: float, whole: float) -> float:
+    return off / whole if whole else (0.0 if off == 0 else math.inf)
+
+
+def _relative_error(original: Tabulation, other: Tabulation) -> dict[str, float]:
+    known, estimated = (float(table.frame[original.values[0]].sum()) for table in (original, other))
+    return {"error": _relative(abs(estimated - known), abs(known))}
+
+
+def _largest_difference(original: Tabulation, other: Tabulation) -> dict[str, float]:
+    sums = [(float(original.frame[name].sum()), float(other.frame[name].sum())) for name in original.values]
+    return {"error": max(abs(known - estimated) for known, estimated in sums)}
+
+
+def _variation(original: Tabulation, other: Tabulation) -> dict[str, float]:
+    known, estimated = _beside(original, other, original.values[0])
+    shares = [side / max(float(side.sum()), 1e-12) for side in (known, estimated)]
+    return {"error": float(np.abs(shares[0] - shares[1]).sum() / 2)}
+
+
+def _share_of_top(original: Tabulation, other: Tabulation) -> dict[str, float]:
+    keys = list(original.keys)
+    return {"kept": original.frame.join(other.frame, on=keys, how="semi").height / max(original.frame.height, 1)}
+
+
+_ERRORS: Final[Mapping[str, Callable[[Tabulation, Tabulation], dict[str, float]]]] = {
+    "monthly-sales": _error_of_months,
+    "revenue": _relative_error,
+    "top-items": _share_of_top,
+    "basket-size": _relative_error,
+    "rfm": _variation,
+    "repeat-rate": _largest_difference,
+    "association-rules": _share_of_top,
+}
