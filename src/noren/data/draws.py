@@ -138,15 +138,19 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column, *, keep
     def draw(rows: slice, uniform: Real) -> pl.Series:
         suppressed = cells[rows].is_null().to_numpy() & (not keeps_blanks)
         lo, hi = (np.where(suppressed, bound, numbers(end[rows])) for end, bound in zip(ends, span, strict=True))
-        # the inverse of noren.data.arrays.numbers
-        drawn = pl.Series(column.name, from_grid(lo, hi, column.grid, uniform), nan_to_null=True)
-        if isinstance(column.dtype, pl.Datetime):
-            return (drawn * _MICROSECONDS_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us")).cast(column.dtype)
-        if column.dtype == pl.Date:
-            return drawn.round().cast(pl.Int32).cast(pl.Date)
-        return (drawn.round() if column.dtype.is_integer() else drawn).cast(column.dtype)
+        return typed_values(from_grid(lo, hi, column.grid, uniform), column)
 
     return draw
+
+
+def typed_values(drawn: Real, column: Column) -> pl.Series:
+    """Return numbers as values of a column: the inverse of :func:`noren.data.arrays.numbers`."""
+    values = pl.Series(column.name, drawn, nan_to_null=True)
+    if isinstance(column.dtype, pl.Datetime):
+        return (values * _MICROSECONDS_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us")).cast(column.dtype)
+    if column.dtype == pl.Date:
+        return values.round().cast(pl.Int32).cast(pl.Date)
+    return (values.round() if column.dtype.is_integer() else values).cast(column.dtype)
 
 
 def _from_choices(
