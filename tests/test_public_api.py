@@ -31,7 +31,7 @@ def test_every_exported_name_is_there_and_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "first"), [("methods", "chain"), ("attacks", "consistency"), ("measures", "association")]
+    ("name", "first"), [("methods", "chain"), ("attacks", "consistency"), ("measures", "analyst")]
 )
 def test_packages_of_components_list_them(name: str, first: str) -> None:
     package = getattr(noren, name)

@@ -445,6 +445,11 @@ class Measure(Component):
                 return f"{subject}: {_(cls.part_names[name])}"
         return _(cls.part_names[part]) if part in cls.part_names else part
 
+    @classmethod
+    def in_words(cls, notes: Mapping[str, Any]) -> list[str]:
+        """Return what the notes of a score say in sentences, for the steward; most measures have none."""
+        return []
+
     @abstractmethod
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Judge the release in ``evidence``."""

@@ -121,8 +121,11 @@ def test_questions_by_the_names_that_people_write() -> None:
 
 def test_the_sentence_says_title_grade_and_errors() -> None:
     question = questions()["monthly-sales"]
-    said = question.sentence(Grade.NOT_USABLE, {"r": 0.2, "error": 0.32})
-    assert said == "Monthly sales: not usable (r = 0.20, wrong by 32.0 %)"
+    result = {"grade": "not usable", "errors": {"r": 0.2, "error": 0.32}}
+    sums = {"original": {"rows": 9, "revenue": 2.3e6}, "release": {"rows": 9, "revenue": 1_567_000.0}}
+    assert question.sentence(result | sums) == (
+        "Monthly sales: not usable (r = 0.20, wrong by 32.0 %; revenue 2.3 M → 1.57 M)"
+    )
 
 
 def test_a_sample_is_answered_in_full() -> None:

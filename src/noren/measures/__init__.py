@@ -12,6 +12,7 @@ measures: Registry[Measure] = Registry(
     Measure,  # type: ignore[type-abstract]
     "noren.measures",
     {
+        "analyst": "noren.measures.utility.analyst:Analyst",
         "association": "noren.measures.utility.association:Association",
         "cell-error": "noren.measures.utility.cell_error:CellError",
         "class-size": "noren.measures.utility.table_losses:ClassSize",

@@ -44,7 +44,7 @@ from noren.data.statement import Statement
 from noren.errors import ParameterError
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.random_draws import uniforms
-from noren.tabulations.questions import Question, mean_answer, rows_to_ask
+from noren.tabulations.questions import AnalystQuestion, mean_answer, rows_to_ask
 from noren.tabulations.tabulation import Tabulation
 
 _HULLS: Final = ("generalize", "generalize-by-count")
@@ -220,7 +220,7 @@ class ImpliedDraws:
     >>> public = public.with_values(cells)
     >>> draws = ImpliedDraws(public, Statement("generalize", {"k": 3}), seed=1)
     >>> [sorted(draw.frame["price"].to_list()) for draw in draws.first(2)]  # both ends occur
-    [[1.0, 1.0, 5.0], [1.0, 1.0, 5.0]]
+    [[1.0, 5.0, 5.0], [1.0, 1.0, 5.0]]
     """
 
     def __init__(self, public: History, statement: Statement | None = None, *, seed: int = 1) -> None:
@@ -441,7 +441,7 @@ def _calibrated(x: Real, target: Real, weight: Real) -> Real | None:
 
 
 def estimate(
-    question: Question,
+    question: AnalystQuestion,
     public: History,
     statement: Statement | None = None,
     *,

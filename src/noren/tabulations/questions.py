@@ -6,7 +6,6 @@ them. The measure, the pages and ``noren explore --for`` are made from that.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -44,10 +43,10 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AnswerComparison:
     """A question's answer from a release beside the original's."""
 
-    question: Question
+    question: AnalystQuestion
     errors: Mapping[str, float]
     original: Tabulation
     estimate: Tabulation
@@ -79,7 +78,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Question:
+class AnalystQuestion:
     """A question: what it needs, how it is answered, and what its error may be.
 
     >>> from noren.data.schema import Schema
@@ -99,6 +98,8 @@ class Question:
     """Why the limits are what they are."""
     limits: Mapping[str, tuple[float, float]]
     """Of each error the limit of *usable* and that of *with care*."""
+    shows: tuple[str, ...] = ()
+    """The sum that is shown of both answers; the first that there is."""
     top: int | None = None
     """How many cells of the answer count, the greatest ones."""
 
@@ -124,36 +125,46 @@ class Question:
         frame = table.frame.sort(order, descending=[True, *(False for _key in table.keys)])
         return replace(table, frame=frame.head(self.top))
 
-    def compare(self, original: Tabulation, estimate: Tabulation) -> Comparison:
+    def compare(self, original: Tabulation, estimate: Tabulation) -> AnswerComparison:
         """Return how far an answer is from the original's."""
-        return Comparison(self, _ERRORS[self.name](original, estimate), original, estimate)
+        return AnswerComparison(self, _ERRORS[self.name](original, estimate), original, estimate)
 
-    def sentence(self, grade: str, errors: Mapping[str, float]) -> str:
-        """Return grade and errors in words: *Monthly sales: not usable (r = 0.20, wrong by 32.0 %)*."""
-        if any(math.isinf(value) for value in errors.values()):
-            return _("{title}: {grade}").format(title=_(self.title), grade=_(grade))
-        written = {name: f"{value:.2f}" if name == "r" else f"{100 * value:.1f} %" for name, value in errors.items()}
+    def sentence(self, result: Mapping[str, Any]) -> str:
+        """Return a comparison, as :meth:`AnswerComparison.as_dict` returns it, in words.
+
+        For example *Monthly sales: not usable (r = 0.20, wrong by 32.0 %; revenue 2.3 M → 1.57 M)*.
+        """
+        written = {n: f"{value:.2f}" if n == "r" else f"{100 * value:.1f} %" for n, value in result["errors"].items()}
         said = _(self.says).format_map({"r": "–", **written})
-        return _("{title}: {grade} ({errors})").format(title=_(self.title), grade=_(grade), errors=said)
+        if name := next((name for name in self.shows if name in result["original"]), ""):
+            said += f"; {_(name)} {_compact(result['original'][name])} → {_compact(result['release'].get(name, 0.0))}"
+        return _("{title}: {grade} ({errors})").format(title=_(self.title), grade=_(result["grade"]), errors=said)
+
+
+def _compact(value: float) -> str:
+    """Return a number with three digits that count: 2.30 M."""
+    size, mark = next(((size, mark) for size, mark in ((1e6, " M"), (1e3, " k")) if abs(value) >= size), (1.0, ""))
+    return f"{value / size:.3g}{mark}"
 
 
 @cache
-def questions() -> Mapping[str, Question]:
+def questions() -> Mapping[str, AnalystQuestion]:
     """Return the questions by name, in the order of the file."""
     made = {}
     for name, about in table_of(__name__).items():
         limits = {error: (float(usable), float(care)) for error, (usable, care) in about["limits"].items()}
-        made[name] = Question(name, **about | {"roles": tuple(map(Role, about["roles"])), "limits": limits})
+        about = about | {"roles": tuple(map(Role, about["roles"])), "shows": tuple(about.get("shows", ()))}
+        made[name] = AnalystQuestion(name, **about | {"limits": limits})
     return made
 
 
-def named_questions(names: str | Iterable[str]) -> list[Question]:
+def named_questions(names: str | Iterable[str]) -> list[AnalystQuestion]:
     """Return questions by their names as people write them: ``"monthly sales, top items"``.
 
     >>> [question.name for question in named_questions("Monthly sales, rfm")]
     ['monthly-sales', 'rfm']
     """
-    known, chosen = questions(), dict[str, Question]()
+    known, chosen = questions(), dict[str, AnalystQuestion]()
     for text in names.split(",") if isinstance(names, str) else names:
         name = text.strip().lower().replace(" ", "-").replace("_", "-")
         if name not in known:
@@ -163,7 +174,7 @@ def named_questions(names: str | Iterable[str]) -> list[Question]:
     return [*chosen.values()]
 
 
-def mean_answer(question: Question, tables: Sequence[Tabulation]) -> Tabulation:
+def mean_answer(question: AnalystQuestion, tables: Sequence[Tabulation]) -> Tabulation:
     """Return the mean of several answers before the greatest cells are taken, with ``VALUE_error`` beside each value.
 
     The error is the half-width of the interval that holds 95 % of the answers: their spread, and no more.
@@ -307,7 +318,7 @@ def _error_of_months(original: Tabulation, other: Tabulation) -> dict[str, float
 
 
 def _relative(off: float, whole: float) -> float:
-    return off / whole if whole else (0.0 if off == 0 else math.inf)
+    return off / whole if whole else float(off > 0)
 
 
 def _relative_error(original: Tabulation, other: Tabulation) -> dict[str, float]:
