@@ -1,5 +1,7 @@
 """Protect, attack and measure from Python, with data frames of any make."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -8,7 +10,9 @@ import pytest
 
 import noren
 from noren.api import as_records, draw_seed
-from noren.errors import ParameterError, SchemaError
+from noren.errors import ParameterError, SchemaError, UnknownNameError
+from noren.tabulations.questions import questions
+from noren.tabulations.tabulation import write_tables
 
 ROWS: dict[str, list[Any]] = {
     "customer": ["a", "a", "b", "b"],
@@ -82,3 +86,27 @@ def test_check_from_python(small_csv) -> None:
     assert noren.check(small_csv, small_csv, schema="pwscup2018").valid
     with pytest.raises(ParameterError, match="nothing to check"):
         noren.check(small_csv, schema="pwscup2018")
+
+
+def test_questions_are_estimated_from_a_published_folder_alone(tmp_path: Path) -> None:
+    shop = noren.sample(customers=60, rows=900, items=50, seed=1)
+    release = noren.protect(shop, "generalize-by-count", k=5, seed=1)
+    totals = questions()["monthly-sales"].answer(shop)
+    folder = write_tables(tmp_path / "totals", [replace(totals, name="month")])
+    release.publish(tmp_path / "public")
+    loaded = noren.Release.load(tmp_path / "public")
+    given: tuple[dict[str, Any], ...] = ({}, {"totals": folder})
+    for options in given:
+        table = loaded.estimate("monthly sales", draws=2, **options)
+        assert table.frame.equals(release.estimate("monthly-sales", draws=2, **options).frame)
+    assert table.frame["revenue"].to_list() == pytest.approx(totals.frame["revenue"].to_list())
+    assert table.notes["covers"] == "all rows"
+    with pytest.raises(UnknownNameError, match="there is no question"):
+        loaded.estimate("churn")
+
+
+def test_a_release_that_lacks_a_column_says_which_roles_a_question_needs() -> None:
+    shop = noren.read({"who": ["a", "b"], "what": ["x", "y"]}, customer="who", item="what")
+    release = noren.protect(shop, "pseudonymize", seed=1)
+    with pytest.raises(ParameterError, match=r"monthly-sales needs columns with the roles date, .*; ask another"):
+        release.estimate("monthly sales")

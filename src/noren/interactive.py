@@ -17,12 +17,12 @@ import polars as pl
 from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.cells import KINDS, kind_counts, median_extent
-from noren.data.frames import Card, Records, ResultSet
+from noren.data.frames import Card, History, Records, ResultSet
 from noren.data.reading import SchemaLike, as_public, as_records, as_release, open_release, original_of, roles_by_column
 from noren.data.release import Release as BareRelease
 from noren.data.release import Secret, Statement
 from noren.data.schema import Kind
-from noren.errors import ParameterError
+from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.judgement import judging
 from noren.judgement.evidence import attack_result
@@ -36,6 +36,9 @@ from noren.progress import Progress, silent, with_progress_bar
 from noren.protocols import Attack, Guess, Measure, Method
 from noren.sweeps.defaults import default_method, takes_k
 from noren.tables import Texts
+from noren.tabulations.estimates import estimate
+from noren.tabulations.questions import named_questions
+from noren.tabulations.tabulation import Tabulation, read_tables
 from noren.work.run import Run, RunStore, fitting
 
 say = Texts(__name__)
@@ -123,6 +126,29 @@ class InteractiveRelease(BareRelease):
             rows[column.name] = row
         numbers = {"values_after": pl.Int64} | dict.fromkeys([*KINDS.categories, "extent"], pl.Float64)
         return ResultSet(rows, pl.DataFrame([*rows.values()], schema_overrides=numbers))
+
+    def estimate(
+        self, question: str, *, totals: str | Path | Sequence[Tabulation] = (), draws: int = 20, seed: int = 1
+    ) -> Tabulation:
+        """Answer an analyst's question, such as ``"monthly sales"``, from the public part alone.
+
+        Ranges and sets are drawn from the distribution that they imply. ``VALUE_error`` is the half-width of the
+        interval that holds 95 % of the draws; deleted rows are missing from sums. With ``totals``, published tables or
+        their folder, rows are weighted so that months and items meet them.
+
+        >>> import noren
+        >>> shop = noren.sample(customers=20, rows=300, items=50, seed=1)
+        >>> release = noren.protect(shop, "generalize-by-count", k=2, seed=1)
+        >>> release.estimate("repeat rate", draws=2).values
+        ('days', 'months')
+        """
+        if not isinstance(self.public, History):
+            raise SchemaError(say("no_purchases"))
+        (asked,) = named_questions([question])
+        if not asked.fits(self.public.schema):
+            raise ParameterError(say("question_needs", question=asked.name, roles=", ".join(asked.roles)))
+        tables = read_tables(totals) if isinstance(totals, str | Path) else totals
+        return estimate(asked, self.public, self.statement, totals=tables, draws=draws, seed=seed)
 
     def losses(self, *, original: Any = None) -> Losses:
         """Say what was lost: columns, customers and rows, and why; for the steward alone."""

@@ -243,24 +243,35 @@ def draw(
     out: Path,
     draws: Annotated[int, Option(min=1, max=100_000)] = 100,
     seed: Annotated[int, Option(min=0)] = 1,
+    totals: Path | None = None,
     *,
+    uniform: Annotated[bool, Option("--uniform")] = False,
     reading: Reading,
 ) -> Output:
     """Draw data sets."""
     from noren.data.categories import release_categories
-    from noren.data.draws import Draws, write_draws
+    from noren.data.draws import DataSets, Draws, write_draws
     from noren.data.frames import History
     from noren.data.reading import read_public
     from noren.data.release import Release
     from noren.errors import SchemaError
+    from noren.tabulations.estimates import ImpliedDraws
+    from noren.tabulations.tabulation import read_tables
 
     data = reading.load(original)
     public = read_public(release, data)
     if not (isinstance(data, History) and isinstance(public, History)):
         raise SchemaError(_("data sets can be drawn only for purchase histories; give a history and its release"))
-    groups = release_categories(Release.load(release).statement) if release.is_dir() else None
+    statement = Release.load(release).statement if release.is_dir() else None
+    if uniform and totals is not None:
+        raise refusal("excludes", flag="--uniform", others="--totals")
+    if uniform:
+        groups = None if statement is None else release_categories(statement)
+        sets: DataSets = Draws(data, public, seed=seed, categories=groups)
+    else:
+        sets = ImpliedDraws(public, statement, totals=() if totals is None else read_tables(totals), seed=seed)
     with progress_bar() as progress:
-        write_draws(Draws(data, public, seed=seed, categories=groups), draws, out, progress=progress)
+        write_draws(sets, draws, out, progress=progress)
     answer = {"out": str(out), "draws": draws, "rows": draws * len(public), "seed": seed}
     written = _("{rows:,} rows written to {out}").format(rows=draws * len(public), out=out)
     return Output(answer, [written])

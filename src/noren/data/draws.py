@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -106,7 +107,14 @@ class Draws:
         return (self[draw] for draw in range(count))
 
 
-def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progress = silent) -> Path:
+class DataSets(Protocol):
+    """Data sets that a release may stand for."""
+
+    def first(self, count: int) -> Iterator[History]:
+        """Return the first ``count``."""
+
+
+def write_draws(draws: DataSets, count: int, path: str | Path, *, progress: Progress = silent) -> Path:
     """Write the first ``count`` draws to one Parquet file, a row group each, whole or not at all."""
     path = Path(path)
     if path.suffix.lower() != ".parquet":

@@ -25,7 +25,7 @@ Deville, Särndal, Sautory (1993), Generalized raking procedures in survey sampl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -39,11 +39,14 @@ from noren.data.compatibility import history_classes
 from noren.data.draws import typed_values
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
-from noren.data.schema import Column, Role, Scale
+from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.statement import Statement
-from noren.errors import ParameterError
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.random_draws import uniforms
+from noren.progress import Progress, silent
+from noren.tables import Texts
 from noren.tabulations.questions import AnalystQuestion, mean_answer, rows_to_ask
 from noren.tabulations.tabulation import Tabulation
 
@@ -210,7 +213,7 @@ class ImpliedDraws:
     """The data sets that a release may stand for, drawn from margins of its own public rows; see the module.
 
     Draw i depends on the seed and on i alone. ``statement`` says whether ends are known to occur and what categories
-    mean; without one each cell is looked at alone.
+    mean; without one each cell is looked at alone. With ``totals`` a draw has a column ``weight`` that meets them.
 
     >>> from noren.data.schema import Schema
     >>> schema = Schema.preset("pwscup2018")
@@ -223,8 +226,17 @@ class ImpliedDraws:
     [[1.0, 5.0, 5.0], [1.0, 1.0, 5.0]]
     """
 
-    def __init__(self, public: History, statement: Statement | None = None, *, seed: int = 1) -> None:
-        self.public, self.seed = public, seed
+    def __init__(
+        self,
+        public: History,
+        statement: Statement | None = None,
+        *,
+        totals: Sequence[Tabulation] = (),
+        seed: int = 1,
+    ) -> None:
+        if totals and "weight" in public.schema.names:
+            raise SchemaError(Texts("noren.data.draws")("draw_column_exists", name="weight"), column="weight")
+        self.public, self.totals, self.seed = public, totals, seed
         self.hull = statement is not None and statement.steps[-1].method in _HULLS
         self.groups = groups = _groups(public, hull=self.hull)
         self.categories = None if statement is None else release_categories(statement)
@@ -326,13 +338,31 @@ class ImpliedDraws:
         # a column of which nothing is said stays empty
         empty = [pl.lit(None, c.dtype).alias(c.name) for c in self.public.measured() if self._is_drawn(c)]
         frame = self.public.frame.with_columns(empty).with_columns(drawn)
-        return replace(self.public, frame=frame, spelling=Spelling())
+        whole = replace(self.public, frame=frame, spelling=Spelling())
+        if not self.totals:
+            return whole
+        weighted = frame.with_columns(raked_weights(rows_to_ask(whole), self.totals))
+        columns = (*whole.schema.columns, Column(name="weight", type=ValueType.DECIMAL))
+        return replace(whole, frame=weighted, schema=whole.schema.model_copy(update={"columns": columns}))
 
     def first(self, count: int) -> Iterator[History]:
-        """Return the first ``count`` draws, one at a time; one alone where every cell is exact."""
+        """Return the first ``count`` draws, one at a time."""
         if count < 1:
             raise ParameterError.out_of_range("draws", count, "draws >= 1")
-        return (self[draw] for draw in range(count if self.drawn else 1))
+        return (self[draw] for draw in range(count))
+
+    def tables(
+        self, asked: Iterable[AnalystQuestion], count: int, *, progress: Progress = silent
+    ) -> dict[str, list[Tabulation]]:
+        """Return the answers of the first ``count`` draws to questions; of one where every cell is exact."""
+        answers: dict[str, list[Tabulation]] = {}
+        for at, draw in enumerate(self.first(count if self.drawn else min(count, 1))):
+            progress(at / count, _("draw {number} of {count}").format(number=at + 1, count=count))
+            rows = rows_to_ask(draw)
+            rows = rows.with_columns(draw.frame["weight"]) if self.totals else rows
+            for question in asked:
+                answers.setdefault(question.name, []).append(question.table(rows))
+        return answers
 
 
 def _of_pseudonyms(pseudonyms: pl.Series, of_class: Whole, uniform: Real) -> Real:
@@ -454,9 +484,7 @@ def estimate(
     ``VALUE_error`` is the half-width of the interval that holds 95 % of the draws. It tells how far draws are apart,
     not what was lost with deleted rows: without ``totals`` sums cover the released rows alone, as the notes say.
     """
-    tables = []
-    for draw in ImpliedDraws(public, statement, seed=seed).first(draws):
-        rows = rows_to_ask(draw)
-        tables.append(question.table(rows.with_columns(raked_weights(rows, totals)) if totals else rows))
-    notes: dict[str, Any] = {"kind": "estimate", "draws": len(tables)}
-    return replace(mean_answer(question, tables), notes=notes | {"covers": "all rows" if totals else "released rows"})
+    tables = ImpliedDraws(public, statement, totals=totals, seed=seed).tables([question], draws)[question.name]
+    covers = "all rows" if totals else "released rows"
+    notes: dict[str, Any] = {"kind": "estimate", "draws": len(tables), "covers": covers}
+    return replace(mean_answer(question, tables), notes=notes)

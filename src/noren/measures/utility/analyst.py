@@ -15,7 +15,6 @@ from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 from noren.tabulations.estimates import ImpliedDraws
 from noren.tabulations.questions import Grade, mean_answer, questions, rows_to_ask
-from noren.tabulations.tabulation import Tabulation
 
 _POINTS: Final = {Grade.USABLE: 1.0, Grade.WITH_CARE: 0.5, Grade.NOT_USABLE: 0.0}
 """What a grade is in the parts of the score."""
@@ -72,15 +71,11 @@ class Analyst(Measure):
                 "these purchases answer none of the analyst's questions; give a column the role date, item or price"
             )
             raise ParameterError(message)
-        answers: dict[str, list[Tabulation]] = {name: [] for name in tables}
-        for at, draw in enumerate(ImpliedDraws(public, evidence.release.statement, seed=self.seed).first(self.draws)):
-            progress(at / self.draws, _("draw {number} of {count}").format(number=at + 1, count=self.draws))
-            rows = rows_to_ask(draw)
-            for name, table in tables.items():  # a column that was not released answers nothing
-                asked = questions()[name].fits(public.schema)
-                answers[name].append(
-                    questions()[name].table(rows) if asked else replace(table, frame=table.frame.clear())
-                )
+        # a column that was not released answers nothing
+        asked = [questions()[name] for name in tables if questions()[name].fits(public.schema)]
+        draws = ImpliedDraws(public, evidence.release.statement, seed=self.seed)
+        drawn = draws.tables(asked, self.draws, progress=progress)
+        answers = {name: drawn.get(name, [replace(table, frame=table.frame.clear())]) for name, table in tables.items()}
         compared = {
             name: questions()[name].compare(
                 questions()[name].best(table), mean_answer(questions()[name], answers[name])
