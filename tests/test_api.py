@@ -93,7 +93,7 @@ def test_questions_are_estimated_from_a_published_folder_alone(tmp_path: Path) -
     release = noren.protect(shop, "generalize-by-count", k=5, seed=1)
     totals = questions()["monthly-sales"].answer(shop)
     folder = write_tables(tmp_path / "totals", [replace(totals, name="month")])
-    release.publish(tmp_path / "public")
+    release.publish(tmp_path / "public", override="a test")
     loaded = noren.Release.load(tmp_path / "public")
     given: tuple[dict[str, Any], ...] = ({}, {"totals": folder})
     for options in given:
