@@ -89,7 +89,7 @@ def test_check_from_python(small_csv) -> None:
 
 
 def test_questions_are_estimated_from_a_published_folder_alone(tmp_path: Path) -> None:
-    shop = noren.sample(customers=60, rows=900, items=50, seed=1)
+    shop = noren.sample(customers=120, rows=4_000, items=50, seed=1)
     release = noren.protect(shop, "generalize-by-count", k=5, seed=1)
     totals = questions()["monthly-sales"].answer(shop)
     folder = write_tables(tmp_path / "totals", [replace(totals, name="month")])

@@ -200,3 +200,13 @@ def test_what_lines_say() -> None:
     told = forecast_sentence(SweepForecast(lines, 1, 3, 5, 1, ["generalize", "ensemble"]))
     ahead = "Releases: 9; work to do: 5; cached: 3; processes: 1"
     assert told == f"{ahead}; slow on large data: generalize, ensemble"
+
+
+def test_a_purpose_is_named_by_for(explore: Any) -> None:
+    words = ("--methods", "generalize-by-count", "--k", "5,8", *RULE)
+    answer = explore(*words, "--for", "top items", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["purpose"] == ["top-items"]
+    assert "it has the most usable answers to what you need" in answer.json["answer"][0]
+    answer = explore(*words, "--for", "churn")
+    assert (answer.code, "there is no question 'churn'; there are monthly-sales" in answer.err) == (2, True)

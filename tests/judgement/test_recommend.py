@@ -96,3 +96,17 @@ def test_what_may_not_be_handed_out_beats_nothing_that_may() -> None:
 )
 def test_what_a_map_comes_to(places: list[RiskUtilityPoint], said: str) -> None:
     assert finding(places) == said
+
+
+def test_needed_answers_decide_between_safe_settings_before_the_use() -> None:
+    places = [RAW, TWO, THREE, FOUR, FIVE]
+    (by_use,) = recommend(places)
+    assert by_use.chosen is not None
+    safe = [at for at, place in enumerate(places) if place.status.is_safe]
+    other = next(at for at in safe if at != by_use.chosen)
+    fewest = [(0 if at == other else 1, 0.5) for at in range(len(places))]
+    assert recommend(places, fewest)[0].chosen == other
+    nearest = [(1, 0.5 if at == other else 0.6) for at in range(len(places))]
+    assert recommend(places, nearest)[0].chosen == other
+    unsafe = [(0 if at not in safe else 1, 0.5) for at in range(len(places))]
+    assert recommend(places, unsafe) == recommend(places)

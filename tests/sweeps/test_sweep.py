@@ -29,6 +29,7 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.protocols import Score
+from noren.sweeps.files import SweepFile
 from noren.sweeps.plan import settings_for
 from noren.sweeps.study import PointResult, SettingResult
 from noren.sweeps.sweep import PointProgress, SweepForecast, SweepProgress, build_request, run, sweep, sweep_folder
@@ -461,3 +462,35 @@ def test_progress_is_told(history: History, tmp_path: Path) -> None:
     )
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+def test_a_purpose_decides_between_settings_that_meet_the_rule(history: History, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"attacks": ["jaccard"], "measures": [], "seeds": [1], "cache": tmp_path, "workers": 1}
+    study = sweep(history, ["generalize-by-count", "pseudonymize"], k=[5, 8], purpose="Monthly sales, rfm", **options)
+    assert study.request.purpose == ("monthly-sales", "rfm")
+    safe = [setting for setting in study.settings if setting.place.status.is_safe]
+    (chosen,) = [setting for setting in study.settings if setting.recommended]
+
+    def off(setting: SettingResult) -> tuple[int, float]:
+        ratios = [answer.ratio for answer in setting.answers(study.request.purpose).values()]
+        return sum(ratio > 1 for ratio in ratios), sum(ratios)
+
+    assert off(chosen) == min(map(off, safe))
+    usable = 2 - off(chosen)[0]
+    assert study.answer[0] == (
+        f"Recommended: {chosen.label}. Of the {len(safe)} settings that meet your rule, it has the most usable answers "
+        f"to what you need: {usable} of 2."
+    )
+    assert study.answer[1].startswith("An analyst's questions, ")
+    folder = study.save(tmp_path / "study")
+    assert SweepFile(folder / "sweep.toml").purpose() == "monthly-sales, rfm"
+    plain = json.loads((folder / "table.json").read_text(encoding="utf-8"))
+    assert set(plain["settings"][0]["answers"]) == {"monthly-sales", "rfm"}
+    assert "Monthly sales, RFM segments" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_purpose_that_the_data_cannot_serve_is_refused(history: History, people: Table) -> None:
+    with pytest.raises(UnknownNameError, match="there is no question 'churn'"):
+        build_request(history, "thin", purpose="churn")
+    with pytest.raises(ParameterError, match="these data cannot answer monthly-sales; name other questions"):
+        build_request(people, purpose="monthly sales")

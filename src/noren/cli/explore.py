@@ -37,6 +37,7 @@ def explore(
     seeds: str | None = None,
     out: Path | None = None,
     rule: RuleName = None,
+    purpose: Annotated[str | None, Option("--for", metavar="QUESTIONS")] = None,
     *,
     reading: Reading,
     language: Literal["en", "ja"] | None = None,
@@ -64,7 +65,14 @@ def explore(
     data = reading.load(path, schema=None if file is None else file.schema())
     if file is not None and file.differs(data):
         say(_("{file}: this sweep was made from other data").format(file=sweep))
-    options = {"attacks": attacks, "measures": measures, "seeds": seeds, "cache": cache, "rule": rule}
+    options = {
+        "attacks": attacks,
+        "measures": measures,
+        "seeds": seeds,
+        "cache": cache,
+        "rule": rule,
+        "purpose": purpose,
+    }
     request = _sweep_request(data, file, methods=methods or "all", flags=context.args, **options)
     how: dict[str, Any] = {"cache": cache, "fresh": fresh, "workers": workers}
     try:
@@ -101,9 +109,10 @@ def _sweep_request(
             options["seeds"].append(int(seed))
     if file is not None:
         defaults: dict[str, Any] = {key: file.components(key) for key in ("attacks", "measures")}
-        defaults |= {"seeds": file.seeds(), "rule": file.rule()}
+        defaults |= {"seeds": file.seeds(), "rule": file.rule(), "purpose": file.purpose()}
         options |= {name: value for name, value in defaults.items() if options[name] is None}
     options |= {name: "all" for name in ("attacks", "measures") if options[name] is None}
+    options["purpose"] = options["purpose"] or ()
     if file is not None:
         return build_request(data, [setting.method for setting in file.settings()], **options)[0]
     if methods == "all":

@@ -179,8 +179,11 @@ class Choice:
     safest: int | None = None
 
 
-def recommend(points: Sequence[RiskUtilityPoint]) -> list[Choice]:
+def recommend(points: Sequence[RiskUtilityPoint], needs: Sequence[tuple[int, float]] = ()) -> list[Choice]:
     """Return which place to take; one answer for each measure of use, nothing where no place is known.
+
+    With ``needs`` (of each point how many needed answers are not usable, and how far off they are) the one with the
+    fewest such answers is taken, then the nearest; the use decides between equals.
 
     >>> recommend([RiskUtilityPoint(label="k = 2", status="broken", use=0.8, risk=0.5),
     ...            RiskUtilityPoint(label="k = 5", status="proved", use=0.7, risk=0.2),
@@ -201,7 +204,7 @@ def recommend(points: Sequence[RiskUtilityPoint]) -> list[Choice]:
             broken = [i for i in members if points[i].status == VerdictStatus.BROKEN]
             choices.append(Choice(use_of, safest=min(broken, key=lambda i: (risk[i], -use[i]), default=None)))
             continue
-        chosen = min(safe, key=lambda i: (-use[i], -order[i], risk[i]))
+        chosen = min(safe, key=lambda i: (*(needs[i] if needs else ()), -use[i], -order[i], risk[i]))
         beyond = [i for i in best if i in members and use[i] > use[chosen]]
         safer = [
             i

@@ -21,6 +21,7 @@ from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.measures import measures, place_of_measure
 from noren.tables import Texts
+from noren.tabulations.questions import Grade, GradedAnswer, questions
 
 say = Texts(__name__)
 _MOST_NAMED: Final = 3
@@ -79,10 +80,33 @@ class Advice:
         return [*self.reasons, *(sentence for sentence in (self.more_useful, self.safer, self.sureness) if sentence)]
 
 
-def answer(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[str]:
-    """Return the recommendation in sentences: the setting, the reasons, the alternatives, and how sure it is."""
+def answer(
+    candidates: Sequence[Candidate],
+    choices: Sequence[Choice],
+    answers: Sequence[Mapping[str, GradedAnswer]] = (),
+    *,
+    needed: bool = False,
+) -> list[str]:
+    """Return the recommendation in sentences: the setting, the reasons, the alternatives, and how sure it is.
+
+    ``answers`` are those of each candidate to an analyst's questions; ``needed`` tells whether they decided.
+    """
     sentences = [line for item in advice(candidates, choices) for line in item.sentences]
-    return [headline(candidates, choices), *sentences]
+    first = headline(candidates, choices, answers if needed else ())
+    return [first, *(grades_sentence(answers[at]) for at in _taken(choices) if answers and answers[at]), *sentences]
+
+
+def _taken(choices: Sequence[Choice]) -> list[int]:
+    return [choice.chosen for choice in choices if choice.chosen is not None]
+
+
+def grades_sentence(answers: Mapping[str, GradedAnswer]) -> str:
+    """Return which questions have a usable answer, which one to use with care, and which none."""
+    titles = {
+        grade: [_(questions()[n].title) for n, given in answers.items() if given.grade == grade] for grade in Grade
+    }
+    parts = [f"{_(grade)}: {', '.join(named)}" for grade, named in titles.items() if named]
+    return say("answers", grades="; ".join(parts))
 
 
 def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[Advice]:
@@ -120,14 +144,20 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
     return advised
 
 
-def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
-    """Return which setting is recommended, and why."""
+def headline(
+    candidates: Sequence[Candidate], choices: Sequence[Choice], answers: Sequence[Mapping[str, GradedAnswer]] = ()
+) -> str:
+    """Return which setting is recommended, and why; with ``answers``, by those that were needed."""
     places = [candidate.place for candidate in candidates]
     judged = [place for place in places if place.use is not None or place.status != VerdictStatus.UNTRIED]
     safe = [place for place in judged if place.status.is_safe]
     taken = [candidates[choice.chosen] for choice in choices if choice.chosen is not None]
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
     values = {"count": count(len(judged)), "safe": count(len(safe))}
+    if len(taken) == 1 and answers:
+        known = answers[_taken(choices)[0]]
+        usable = sum(given.grade == Grade.USABLE for given in known.values())
+        return say("headline.purpose", label=taken[0].place.label, usable=usable, asked=len(known), **values)
     if len(taken) > 1:
         return say("headline.several", labels=", ".join(candidate.label for candidate in taken), **values)
     if taken:
@@ -193,6 +223,8 @@ def failure_text(name: str, why: Mapping[str, str]) -> str:
     return say("failed", name=name, kind=why["kind"])
 
 
-def rule_text(rule: Rule, choices: Sequence[Choice]) -> list[str]:
+def rule_text(rule: Rule, choices: Sequence[Choice], purpose: Sequence[str] = ()) -> list[str]:
     """Return the rule of the recommendation, in sentences."""
-    return [rule_sentence(rule), say("rule.recommended"), *([say("rule.several")] if len(choices) > 1 else [])]
+    names = ", ".join(_(questions()[name].title) for name in purpose)
+    how = say("rule.purpose", names=names) if purpose else say("rule.recommended")
+    return [rule_sentence(rule), how, *([say("rule.several")] if len(choices) > 1 else [])]

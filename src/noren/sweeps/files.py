@@ -59,6 +59,7 @@ def as_plain(study: SweepStudy) -> dict[str, Any]:
         "noren": study.version,
         "data": {"kind": str(study.source.schema.kind), "rows": study.source.rows, "people": study.source.people},
         "rule": request.rule.as_dict(),
+        "purpose": list(request.purpose),
         "runs": len(request.seeds),
         "attacks": [setting.name for setting in request.attacks],
         "measures": [setting.name for setting in request.measures],
@@ -75,6 +76,7 @@ def as_plain(study: SweepStudy) -> dict[str, Any]:
                 "verdict": str(setting.place.status),
                 "refused": not setting.done,
                 "failed": {name: reason["kind"] for name, reason in setting.failed.items()},
+                "answers": {name: str(given.grade) for name, given in setting.answers(request.purpose).items()},
                 "on_frontier": setting.on_frontier,
                 "recommended": setting.recommended,
             }
@@ -162,6 +164,11 @@ class SweepFile:
         word = str(rule)
         return get_rule(str(self.path.parent / word) if word.endswith(".toml") else word)
 
+    def purpose(self) -> str | None:
+        """Return the questions that the release is for."""
+        purpose: str | None = self._get("purpose", str)
+        return purpose
+
     def differs(self, original: Records) -> bool:
         """Tell whether the data are not those that the file was written for."""
         return self._get("digest", str) not in (None, original.digest())
@@ -192,6 +199,8 @@ def sweep_toml(study: SweepStudy, folder: Path) -> str:
         "attacks": [_component(component) for component in request.attacks],
         "measures": [_component(component) for component in request.measures],
     }
+    if request.purpose:
+        content["purpose"] = ", ".join(request.purpose)
     named = RULES.get(request.rule.name) == request.rule
     if named:
         content["rule"] = request.rule.name

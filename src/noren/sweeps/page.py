@@ -39,7 +39,7 @@ from noren.measures import measures
 from noren.protocols import Score
 from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
-from noren.sweeps.advice import Candidate, failure_text, headline, rule_text
+from noren.sweeps.advice import Candidate, failure_text, rule_text
 from noren.sweeps.plan import shared_parameters
 from noren.sweeps.study import SettingResult, in_language
 from noren.tables import Texts
@@ -79,7 +79,7 @@ def page_html(study: SweepStudy) -> str:
             repeat.append((printable(text, 200), commands(order)[0].replace(" --seed SEED", "")))
     return template("noren.sweeps", "sweep.html.jinja").render(
         language=active_language(),
-        headline=headline(study.settings, study.choices),
+        headline=study.answer[0],
         about=about.format(
             settings=count(len(study.settings)),
             rows=count(study.source.rows),
@@ -88,7 +88,7 @@ def page_html(study: SweepStudy) -> str:
         ),
         glossary=glossary | terms("risk", *attacked, *VerdictStatus, "frontier"),
         request=_request_facts(study),
-        rule=rule_text(study.request.rule, study.choices),
+        rule=rule_text(study.request.rule, study.choices, study.request.purpose),
         answer=rest,
         map=settings_map(study.settings, study.choices, study.request.rule),
         frontier=frontier_sentence([setting.place for setting in study.settings if setting.place.is_placed]),

@@ -94,6 +94,8 @@ class SweepRequest:
     """The seeds of the methods; every setting runs once with each. They are secret: attackers never learn them."""
     rule: Rule = DEFAULT
     """What the recipient may be able to do. No piece of work depends on it."""
+    purpose: tuple[str, ...] = ()
+    """The questions that the release is for (:mod:`noren.tabulations.questions`); they decide between safe settings."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(_named(self.settings)))

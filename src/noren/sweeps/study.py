@@ -29,8 +29,12 @@ from noren.sweeps.defaults import strength_text
 from noren.sweeps.pieces import score_of
 from noren.sweeps.plan import Point, Setting, SweepRequest
 from noren.tables import table_of
+from noren.tabulations.questions import GradedAnswer
 from noren.version import __version__
 from noren.work.store import WorkUnit
+
+_NO_ANSWER = 1e6
+"""How far off an answer is that there is none."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,14 @@ class SweepStudy:
     @cached_property
     def choices(self) -> list[Choice]:
         """The recommendation, one for each measure of utility among the points."""
-        return recommend([setting.place for setting in self.settings])
+        return recommend([setting.place for setting in self.settings], self._needs(self.settings))
+
+    def _needs(self, settings: Sequence[SettingResult]) -> list[tuple[int, float]]:
+        """Return of each setting how many of the needed answers are not usable, and how far off they are on average."""
+        if not self.request.purpose:
+            return []
+        ratios = [[answer.ratio for answer in setting.answers(self.request.purpose).values()] for setting in settings]
+        return [(sum(ratio > 1 for ratio in some), statistics.fmean(some)) for some in ratios]
 
     @cached_property
     def settings(self) -> list[SettingResult]:
@@ -97,7 +108,7 @@ class SweepStudy:
             runs.setdefault(id(point.setting), []).append(point)
         bare = [SettingResult(point_results[0].setting, point_results) for point_results in runs.values()]
         places = [setting.place for setting in bare]
-        best, chosen = frontier(places), {choice.chosen for choice in recommend(places)}
+        best, chosen = frontier(places), {choice.chosen for choice in recommend(places, self._needs(bare))}
         return [replace(setting, on_frontier=i in best, recommended=i in chosen) for i, setting in enumerate(bare)]
 
     @property
@@ -110,7 +121,8 @@ class SweepStudy:
             for setting in self.settings
             for name, why in setting.failed.items()
         ]
-        first, *rest = answer(self.settings, self.choices)
+        answers = [setting.answers(self.request.purpose) for setting in self.settings]
+        first, *rest = answer(self.settings, self.choices, answers, needed=bool(self.request.purpose))
         return [first, *failed, *rest]
 
     @property
@@ -319,6 +331,15 @@ class SettingResult:
         return {
             name: statistics.fmean(run.scores[name].value for run in self.done if name in run.scores) for name in names
         }
+
+    def answers(self, names: Sequence[str] = ()) -> dict[str, GradedAnswer]:
+        """Return how usable the answers to questions are, in the worst run; by default to all that were asked."""
+        notes = [run.scores["analyst"].notes["questions"] for run in self.done if "analyst" in run.scores]
+        graded = {}
+        for name in names or (notes[0] if notes else ()):
+            ratios = [run[name]["ratio"] if name in run else _NO_ANSWER for run in notes] or [_NO_ANSWER]
+            graded[name] = GradedAnswer(max(ratios))
+        return graded
 
     @property
     def uses(self) -> list[float]:

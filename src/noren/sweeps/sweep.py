@@ -31,6 +31,7 @@ from noren.sweeps.pieces import hold, piece_folder
 from noren.sweeps.plan import SweepRequest, chosen_components, data_key, plan, settings_for
 from noren.sweeps.study import PointResult, StudyData, SweepStudy, point_result
 from noren.tables import table_of
+from noren.tabulations.questions import named_questions
 from noren.work.store import PieceStore, WorkUnit, pending_units
 from noren.work.workers import run_units
 
@@ -53,6 +54,7 @@ def explore(
     measures: str | Iterable[str | Measure] = "all",
     seeds: Iterable[int] | None = None,
     rule: Rule | str | None = None,
+    purpose: str | Iterable[str] = (),
     cache: str | Path | None = None,
     fresh: bool = False,
     workers: int | None = None,
@@ -77,6 +79,9 @@ def explore(
     rule
         The rule by which every release is judged: ``public``, ``partner`` (default), ``inside``, a tolerance such as
         ``1/8``, a TOML file or a rule object. Another rule recomputes nothing.
+    purpose
+        Questions that the release is for, such as ``"monthly sales, top items"``: of the settings that meet the rule,
+        the one with the most usable answers is recommended, then the one with the smallest errors.
     cache
         Where finished pieces are cached, in a folder ``explore``; by default the user's cache.
     fresh
@@ -118,6 +123,7 @@ def explore(
         measures=measures,
         seeds=seeds,
         rule=rule,
+        purpose=purpose,
         cache=cache,
         fresh=fresh,
         workers=workers,
@@ -143,17 +149,26 @@ def build_request(
     seeds: Iterable[int] | None = None,
     cache: str | Path | None = None,
     rule: Rule | str | None = None,
+    purpose: str | Iterable[str] = (),
 ) -> tuple[SweepRequest, list[str]]:
     """Return the request for these data, and the methods that ``all`` leaves out, with the reason."""
+    asked = named_questions(purpose) if purpose else []
+    if lacking := [question.name for question in asked if not question.fits(original.schema)]:
+        message = _("these data cannot answer {names}; name other questions")
+        raise ParameterError(message.format(names=", ".join(lacking)))
     settings, left_out = settings_for(methods, parameters or {}, original, get_rule(rule))
     if seeds is None:
         seeds = [own_seed(sweep_folder(cache), data_key(original))]
+    chosen = chosen_components(every_measure, measures, original)
+    if asked and all(measure.name != "analyst" for measure in chosen):
+        chosen = [*chosen, every_measure.create("analyst")]
     request = SweepRequest(
         tuple(settings),
         tuple(chosen_components(every_attack, attacks, original)),
-        tuple(chosen_components(every_measure, measures, original)),
+        tuple(chosen),
         tuple(map(checked_seed, seeds)),
         get_rule(rule),
+        tuple(question.name for question in asked),
     )
     return request, left_out
 
@@ -171,7 +186,7 @@ def sweep(
 ) -> SweepStudy:
     """Run a sweep and return the study; the parameters are those of :func:`explore`."""
     data = as_records(original, schema)
-    chosen = {name: order.pop(name) for name in ("attacks", "measures", "seeds", "rule") if name in order}
+    chosen = {name: order.pop(name) for name in ("attacks", "measures", "seeds", "rule", "purpose") if name in order}
     request, _left_out = build_request(data, methods, order, cache=cache, **chosen)
     return run(data, request, cache=cache, fresh=fresh, workers=workers, watch=SweepProgress(progress))
 

@@ -389,7 +389,7 @@ def raked_weights(rows: pl.DataFrame, totals: Sequence[Tabulation]) -> pl.Series
 
     Counts of items by quarter are met by proportional fitting; then each month's rows, quantity and revenue exactly, by
     weights exp(λ·x) as close as may be to those before. Where no weights meet all three, revenue goes first, then
-    quantity. Months and items without totals keep their weights.
+    quantity. Months and items without totals keep their weights; a month without rows cannot meet its totals.
 
     >>> rows = pl.DataFrame({"month": ["2011-01"] * 2, "revenue": [1.0, 3.0], "weight": 1.0})
     >>> january = pl.DataFrame({"month": ["2011-01"], "rows": [4.0], "revenue": [10.0]})

@@ -43,6 +43,18 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True)
+class GradedAnswer:
+    """How usable an answer is: its worst error over the limit of *usable*; 2 is the limit of *with care*."""
+
+    ratio: float
+
+    @property
+    def grade(self) -> Grade:
+        """The grade that the worst error gives."""
+        return Grade.USABLE if self.ratio <= 1 else Grade.WITH_CARE if self.ratio <= 2 else Grade.NOT_USABLE
+
+
+@dataclass(frozen=True)
 class AnswerComparison:
     """A question's answer from a release beside the original's."""
 
@@ -54,8 +66,7 @@ class AnswerComparison:
     @property
     def grade(self) -> Grade:
         """The worst grade that any of the errors gives."""
-        worst = self.ratio
-        return Grade.USABLE if worst <= 1 else Grade.WITH_CARE if worst <= 2 else Grade.NOT_USABLE
+        return GradedAnswer(self.ratio).grade
 
     @property
     def ratio(self) -> float:
@@ -192,7 +203,11 @@ def mean_answer(question: AnalystQuestion, tables: Sequence[Tabulation]) -> Tabu
         for name in first.values
     ]
     keys = list(first.keys)
-    frame = cells.group_by(keys).agg(*sums, *spreads).sort(keys) if keys else cells.select(*sums, *spreads)
+    frame = (
+        cells.group_by(keys, maintain_order=True).agg(*sums, *spreads).sort(keys)
+        if keys
+        else cells.select(*sums, *spreads)
+    )
     return question.best(replace(first, frame=frame))
 
 
@@ -231,7 +246,7 @@ def _baskets(rows: pl.DataFrame) -> list[str]:
 
 
 def _monthly_sales(rows: pl.DataFrame) -> _Answer:
-    return ("month",), rows.group_by("month").agg(_sums(rows))
+    return ("month",), rows.group_by("month", maintain_order=True).agg(_sums(rows))
 
 
 def _revenue(rows: pl.DataFrame) -> _Answer:
@@ -239,7 +254,7 @@ def _revenue(rows: pl.DataFrame) -> _Answer:
 
 
 def _top_items(rows: pl.DataFrame) -> _Answer:
-    return ("item",), rows.group_by("item").agg(pl.col("weight").sum().alias("rows"))
+    return ("item",), rows.group_by("item", maintain_order=True).agg(pl.col("weight").sum().alias("rows"))
 
 
 def _basket_size(rows: pl.DataFrame) -> _Answer:
@@ -249,7 +264,9 @@ def _basket_size(rows: pl.DataFrame) -> _Answer:
 
 def _rfm(rows: pl.DataFrame) -> _Answer:
     money = (pl.col("revenue" if "revenue" in rows.columns else "weight")).sum()
-    people = rows.group_by("customer").agg(pl.col("day").max(), pl.col("day").n_unique().alias("often"), money=money)
+    people = rows.group_by("customer", maintain_order=True).agg(
+        pl.col("day").max(), pl.col("day").n_unique().alias("often"), money=money
+    )
     views = (people["day"].to_physical(), people["often"], people["money"])
     names = ("recency", "frequency", "monetary")
     ranks = {
@@ -260,7 +277,9 @@ def _rfm(rows: pl.DataFrame) -> _Answer:
 
 
 def _repeat_rate(rows: pl.DataFrame) -> _Answer:
-    people = rows.group_by("customer").agg(days=pl.col("day").n_unique() >= 2, months=pl.col("month").n_unique() >= 2)
+    people = rows.group_by("customer", maintain_order=True).agg(
+        days=pl.col("day").n_unique() >= 2, months=pl.col("month").n_unique() >= 2
+    )
     return (), people.select(pl.col("days", "months").mean().fill_null(0.0))
 
 
