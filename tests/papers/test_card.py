@@ -16,8 +16,10 @@ import noren
 from noren.data.reading import read
 from noren.data.release import Release
 from noren.i18n import LANGUAGES, use_language
-from noren.papers.card import card_files, data_card
+from noren.papers.card import card_files, data_card, read_grades
 from noren.papers.document import Code, plain
+from noren.papers.writers import as_markdown
+from noren.tabulations.questions import questions
 
 
 def published(release: Release, folder: Path) -> Path:
@@ -157,3 +159,28 @@ def test_odd_names_of_columns_are_quoted() -> None:
     assert "&lt;b&gt;{x}" in made["card.en.html"].decode()
     assert "<b>" not in made["card.en.html"].decode()
     assert '"da""te | <b>{x}".lo' in made["card.en.md"].decode()
+
+
+def test_grades_of_an_analysts_questions_and_no_figure_of_the_original(shop, tmp_path) -> None:
+    release = noren.protect(shop, "generalize-by-count", k=3, seed=1)
+    score = release.measure("analyst", original=shop, draws=2)
+    scores = tmp_path / "scores.json"
+    scores.write_text(json.dumps({"results": {"analyst": score.as_dict()}}), encoding="utf-8")
+    grades = read_grades(scores)
+    assert grades == {name: result["grade"] for name, result in score.notes["questions"].items()}
+    with use_language("en"):
+        text = as_markdown(data_card(release.public, release.statement, {}, grades=grades), "en").decode()
+    for name, grade in grades.items():
+        assert re.search(rf"\| {questions()[name].title} \| {grade} \|", text), name
+        for value in score.notes["questions"][name]["original"].values():
+            assert f"{value:.0f}" not in text or value < 100
+    scores.write_text(json.dumps({"results": {"rfm": {"value": 0.1}}}), encoding="utf-8")
+    assert read_grades(scores) == {}
+
+
+def test_the_loader_estimates_answers(shop, tmp_path) -> None:
+    release = noren.protect(shop, "generalize-by-count", k=3, seed=1)
+    folder = published(release, tmp_path / "public")
+    frame = runpy.run_path(str(folder / "load_public.py"))["estimate"]("top items")
+    assert frame.equals(release.estimate("top items").frame)
+    assert 0 < len(frame) <= 20

@@ -167,6 +167,7 @@ def measure(
         rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
     rows += [(name, _("failed"), "", "") for name in failures.reasons]
     parts.append(TextTable((_("Measure"), _("Value"), _("Unit"), ""), rows))
+    parts += [line for name, score in results.items() for line in measures[name].in_words(score.notes)]
     answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}
     return Output(answer, parts, failures.exit_code)
 

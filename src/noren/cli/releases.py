@@ -396,18 +396,19 @@ def publish(
     from noren.data.release import PUBLISHED
     from noren.judgement.sentences import verdict_label
     from noren.papers.card import publish as run
-    from noren.papers.card import read_scores
+    from noren.papers.card import read_grades, read_scores
     from noren.tabulations.tabulation import read_tables
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise refusal("inside_release", out=out)
     require_free_path(out, replace=force and PUBLISHED)
     measured = None if scores is None else read_scores(scores)
+    graded = None if scores is None else read_grades(scores)
     data = None if original is None else reading.load(original)
     with progress_bar() as progress:
         verdict = run(
             release, out, data, rule=rule, override=override, keep=keep or (), official=official, force=force,
-            scores=measured, totals=() if totals is None else read_tables(totals), progress=progress,
+            scores=measured, grades=graded, totals=() if totals is None else read_tables(totals), progress=progress,
         )  # fmt: skip
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
     parts: list[Part] = [verdict_label(verdict.status), verdict.sentence]

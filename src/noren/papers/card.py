@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from noren.data.formats.source import require_readable
@@ -37,6 +38,7 @@ from noren.papers.writers import as_html, as_markdown
 from noren.progress import Progress, silent
 from noren.protocols import ALIKE, MONTHS, NAMES, Evidence
 from noren.tables import table_of
+from noren.tabulations.questions import Grade, questions
 from noren.tabulations.tabulation import Tabulation, table_files
 from noren.tabulations.totals import totals as exact_totals
 
@@ -52,19 +54,21 @@ def card_files(
     release: Release,
     scores: Mapping[str, float] | None = None,
     *,
+    grades: Mapping[str, str] | None = None,
     verdict: Verdict | None = None,
     override: str = "",
     totals: Sequence[Tabulation] = (),
 ) -> dict[str, bytes]:
     """Return the files published with a public part: the card in both languages and two formats, a loader, and totals.
 
-    ``verdict`` is the one it is published by, ``override`` the reason for publishing it against the verdict.
+    ``grades`` are those of an analyst's questions. ``verdict`` is the one it is published by, ``override`` the reason
+    for publishing it against the verdict.
     """
     statement = Statement(**published_statement(release.statement))
     made: dict[str, bytes] = {}
     for language in LANGUAGES:
         with use_language(language):
-            card = data_card(release.public, statement, scores or {}, verdict, override, totals)
+            card = data_card(release.public, statement, scores or {}, verdict, override, grades or {}, totals)
             made[f"card.{language}.html"] = as_html(card, language)
             made[f"card.{language}.md"] = as_markdown(card, language)
     made[LOADER] = (files("noren.papers") / "templates" / "load_public.py.txt").read_bytes()
@@ -77,9 +81,13 @@ def data_card(
     published_scores: Mapping[str, float],
     verdict: Verdict | None = None,
     override: str = "",
+    grades: Mapping[str, str] = MappingProxyType({}),
     totals: Sequence[Tabulation] = (),
 ) -> Document:
-    """Return the card of a public part, in the active language; ``published_scores`` are added to it."""
+    """Return the card of a public part, in the active language; ``published_scores`` and ``grades`` are added to it.
+
+    A grade tells which standard question can be answered, and no figure of the original.
+    """
     wording = Wording()
     about_public = described(public, statement)
     columns = about_public.columns
@@ -123,6 +131,10 @@ def data_card(
     analyses: list[Block] = [wording.text("card.kept_intro" if scores else "card.kept_none")]
     if scores:
         analyses.append(DocumentTable.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
+    if grades:
+        heads_of_grades = wording.words("card.", "question", "grade")
+        lines = [(_(question.title), _(grades[name])) for name, question in questions().items() if name in grades]
+        analyses += [wording.text("card.grades"), DocumentTable.of(heads_of_grades, lines)]
     # how to read the first column of ranges and the first of sets
     first = [
         (form, c.name) for form in ("range", "set") for c in [c for c in about_public.contained if c.form == form][:1]
@@ -163,6 +175,17 @@ def read_scores(path: str | Path) -> dict[str, float]:
     return {name: value for name, value in scores.items() if name in measures and measures[name].side == "utility"}
 
 
+def read_grades(path: str | Path) -> dict[str, str]:
+    """Read the grades of an analyst's questions from the output of ``noren measure --json``, and nothing else."""
+    read_scores(path)
+    results = json.loads(require_readable(path).read_text(encoding="utf-8"))["results"]
+    try:
+        about = results["analyst"]["notes"]["questions"]
+        return {name: str(Grade(about[name]["grade"])) for name in questions() if name in about}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
 # --- publishing -------------------------------------------------------------------------------------------------------
 
 _LONGEST = 500
@@ -179,6 +202,7 @@ def publish(
     official: bool = False,
     force: bool = False,
     scores: Mapping[str, float] | None = None,
+    grades: Mapping[str, str] | None = None,
     totals: Sequence[Tabulation] | int = (),
     progress: Progress = silent,
 ) -> Verdict:
@@ -194,8 +218,8 @@ def publish(
         Why a release is published that is broken or untried, or whose seed could be tried out; the card says it.
     keep
         Columns to publish although they identify people; statement and card say so.
-    scores
-        Measures of utility to publish in the card.
+    scores, grades
+        Measures of utility to publish in the card, and grades of an analyst's questions.
     totals
         Public tables to publish beside the release, or the k of exact totals of the original.
     """
@@ -224,7 +248,8 @@ def publish(
         scanned(release.public, release.statement)
         write(release.public, out)
         return verdict
-    card = card_files(release, scores, verdict=verdict, override=override if refused else "", totals=tables)
+    why = override if refused else ""
+    card = card_files(release, scores, grades=grades, verdict=verdict, override=why, totals=tables)
     release.publish(out, official=official, replace_existing=force, card=card)
     return verdict
 

@@ -94,6 +94,11 @@ class MeasureView(_View):
         known = measures[self.name] if self.name in measures else Measure  # noqa: SIM401 - a register has no get
         return known.part_name(part)
 
+    @property
+    def sentences(self) -> list[str]:
+        """What the notes say in sentences, in the language now spoken; of most measures nothing."""
+        return measures[self.name].in_words(self.notes) if self.name in measures else []
+
 
 class ColumnCells(_View):
     """What became of a column's cells, as shares of the original rows.

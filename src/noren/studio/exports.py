@@ -100,7 +100,9 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     """
     run = studio.finished(job)
     approvals.require_audit(audited=run.summary.get("audited") is not False)
-    verdict = studio.verdict(job)
+    verdict, check = studio.verdict(job), studio.result(job).measure("analyst")
+    results = {} if check is None else check.notes.get("questions", {})
+    grades = {name: str(result["grade"]) for name, result in results.items()}
     approvals.note_download(studio, approvals.release_of_run(studio, job), form)
     verdict_digest = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
     folder = studio.job_folder(run) / f"published-{form}_{verdict_digest[:12]}"
@@ -110,10 +112,10 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
             public = release.public
             official = form == "csv" and isinstance(public, History) and bool(public.schema.official)
             if form == "parquet" or official:
-                release.publish(folder, official=official, card=card_files(release, verdict=verdict))
+                release.publish(folder, official=official, card=card_files(release, grades=grades, verdict=verdict))
             else:
                 aside = folder.with_name(f"{folder.name}.part")
-                release.publish(aside, replace_existing=True, card=card_files(release, verdict=verdict))
+                release.publish(aside, replace_existing=True, card=card_files(release, grades=grades, verdict=verdict))
                 write(public, aside / "public.csv")
                 aside.replace(folder)
     files = sorted(path for path in folder.iterdir() if path.is_file())
