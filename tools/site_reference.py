@@ -36,7 +36,24 @@ def on_page_markdown(markdown: str, *, page: Any, **_context: Any) -> str:
         return f"{markdown.rstrip()}\n\n{_overview(registry)}"
     from noren.registry import reference_facts
 
-    return f"{markdown.rstrip()}\n\n## Facts\n\n{reference_facts(registry[place[2]])}"
+    asked = f"\n\n## Questions\n\n{question_table()}" if where == "measures/analyst.md" else ""
+    return f"{markdown.rstrip()}{asked}\n\n## Facts\n\n{reference_facts(registry[place[2]])}"
+
+
+def question_table() -> str:
+    """Return an analyst's questions with their limits and the reasons for them."""
+    from noren.tabulations.questions import questions
+
+    def limits(question: Any, at: int) -> str:
+        signs = {name: "≥" if usable > care else "≤" for name, (usable, care) in question.limits.items()}
+        return ", ".join(f"{name} {signs[name]} {limit[at]:g}" for name, limit in question.limits.items())
+
+    rows = [
+        f"| `{name}` | {', '.join(question.roles)} | {question.asks} | {limits(question, 0)} | {limits(question, 1)} "
+        f"| {question.reason} |"
+        for name, question in questions().items()
+    ]
+    return "\n".join(["| Question | Needs | Answer | Usable | With care | Why |", "|---|---|---|---|---|---|", *rows])
 
 
 def _registry(room: str) -> Any:

@@ -21,3 +21,10 @@ def test_purchases_without_items_from_door_to_door(noren, tmp_path: Path) -> Non
     refused = noren("measure", data[0], tmp_path / "out", *data[1:], "--measures", "jaccard-mean")
     assert (refused.code, refused.out) == (2, "")
     assert "jaccard-mean needs a column with the role item, and these purchases have none" in refused.err
+
+
+def test_the_analysts_check_is_said_in_sentences(noren, small_csv, releases) -> None:
+    shown = noren("measure", small_csv, releases[0], "--schema", "pwscup2018", "--measures", "analyst", "--draws", "2")
+    assert shown.code == 0, shown.err
+    assert "Monthly sales: " in shown.out
+    assert "Revenue: " in shown.out

@@ -18,6 +18,7 @@ from noren.drawing.base import COLOURS
 from noren.errors import OutputError, ParameterError
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, run_outcome
+from noren.measures import measures
 from noren.protocols import Score
 from noren.reports.report import point_labels, report_html, write_report
 from noren.reports.scripts import ScriptOrder, commands
@@ -362,3 +363,11 @@ def test_the_style_sheet_knows_every_colour_of_a_chart(text: str) -> None:
     drawn = set(re.findall(r'(fill|stroke)="(#[0-9a-f]{6})"', text))
     assert len(drawn) >= 7
     assert [pair for pair in drawn if f'svg [{pair[0]}="{pair[1]}"]' not in css] == []
+
+
+def test_the_analysts_check_is_said_in_sentences(small: History) -> None:
+    outcome = run_outcome(small, "generalize-by-count", k=3, seed=1, attacks=[], measures=["analyst"])
+    said = [text for tag, text in Page(report_html(small, [outcome])).said if tag == "li"]
+    sentences = measures["analyst"].in_words(outcome.scores["analyst"].notes)
+    assert sentences == [text for text in said if text in sentences]
+    assert sentences[0].startswith("Monthly sales: ")

@@ -556,3 +556,10 @@ def test_the_page_prints(server: Server, browser: Any, runs: Finished) -> None:
         expect(page.locator("nav.rail")).to_be_hidden()
         expect(page.locator("button:visible, a.button:visible")).to_have_count(0)
         expect(page.locator("h1")).to_be_visible()
+
+
+def test_the_analysts_check_is_on_the_page_of_purchases(client: httpx.Client, runs: Finished) -> None:
+    page = client.get(runs.page("by-count"), params={"tab": "utility"}).text
+    check = page.partition('id="analyst"')[2].partition("</ul>")[0]
+    assert re.search(r"<li>Monthly sales: (usable|with care|not usable) \(", check)
+    assert 'id="analyst"' not in client.get(runs.page("retention")).text

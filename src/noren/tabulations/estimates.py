@@ -352,7 +352,7 @@ class ImpliedDraws:
         return (self[draw] for draw in range(count))
 
     def tables(
-        self, asked: Iterable[AnalystQuestion], count: int, *, progress: Progress = silent
+        self, selected: Iterable[AnalystQuestion], count: int, *, progress: Progress = silent
     ) -> dict[str, list[Tabulation]]:
         """Return the answers of the first ``count`` draws to questions; of one where every cell is exact."""
         answers: dict[str, list[Tabulation]] = {}
@@ -360,7 +360,7 @@ class ImpliedDraws:
             progress(at / count, _("draw {number} of {count}").format(number=at + 1, count=count))
             rows = rows_to_ask(draw)
             rows = rows.with_columns(draw.frame["weight"]) if self.totals else rows
-            for question in asked:
+            for question in selected:
                 answers.setdefault(question.name, []).append(question.table(rows))
         return answers
 

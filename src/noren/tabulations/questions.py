@@ -32,6 +32,8 @@ _PAIRED: Final = 200
 _FEWEST_MONTHS: Final = 3
 """A correlation of fewer months says nothing."""
 _NORMAL: Final = 1.96
+_SUMS: Final = {"revenue": N_("revenue"), "rows": N_("rows"), "size": N_("size")}
+"""The sums that sentences show."""
 
 
 class Grade(StrEnum):
@@ -148,7 +150,7 @@ class AnalystQuestion:
         written = {n: f"{value:.2f}" if n == "r" else f"{100 * value:.1f} %" for n, value in result["errors"].items()}
         said = _(self.says).format_map({"r": "–", **written})
         if name := next((name for name in self.shows if name in result["original"]), ""):
-            said += f"; {_(name)} {_compact(result['original'][name])} → {_compact(result['release'].get(name, 0.0))}"
+            said += f"; {_(_SUMS[name])} {_compact(result['original'][name])} → {_compact(result['release'].get(name, 0.0))}"
         return _("{title}: {grade} ({errors})").format(title=_(self.title), grade=_(result["grade"]), errors=said)
 
 
