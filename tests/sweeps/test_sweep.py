@@ -472,7 +472,7 @@ def test_a_purpose_decides_between_settings_that_meet_the_rule(history: History,
     (chosen,) = [setting for setting in study.settings if setting.recommended]
 
     def off(setting: SettingResult) -> tuple[int, float]:
-        ratios = [answer.ratio for answer in setting.answers(study.request.purpose).values()]
+        ratios = setting.answers(study.request.purpose).values()
         return sum(ratio > 1 for ratio in ratios), sum(ratios)
 
     assert off(chosen) == min(map(off, safe))

@@ -21,7 +21,7 @@ from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.measures import measures, place_of_measure
 from noren.tables import Texts
-from noren.tabulations.questions import Grade, GradedAnswer, questions
+from noren.tabulations.questions import Grade, grade_of, questions
 
 say = Texts(__name__)
 _MOST_NAMED: Final = 3
@@ -83,13 +83,14 @@ class Advice:
 def answer(
     candidates: Sequence[Candidate],
     choices: Sequence[Choice],
-    answers: Sequence[Mapping[str, GradedAnswer]] = (),
+    answers: Sequence[Mapping[str, float]] = (),
     *,
     needed: bool = False,
 ) -> list[str]:
     """Return the recommendation in sentences: the setting, the reasons, the alternatives, and how sure it is.
 
-    ``answers`` are those of each candidate to an analyst's questions; ``needed`` tells whether they decided.
+    ``answers`` are how far off each candidate's answers to an analyst's questions are; ``needed`` tells whether they
+    decided.
     """
     sentences = [line for item in advice(candidates, choices) for line in item.sentences]
     first = headline(candidates, choices, answers if needed else ())
@@ -100,10 +101,10 @@ def _taken(choices: Sequence[Choice]) -> list[int]:
     return [choice.chosen for choice in choices if choice.chosen is not None]
 
 
-def grades_sentence(answers: Mapping[str, GradedAnswer]) -> str:
+def grades_sentence(answers: Mapping[str, float]) -> str:
     """Return which questions have a usable answer, which one to use with care, and which none."""
     titles = {
-        grade: [_(questions()[n].title) for n, given in answers.items() if given.grade == grade] for grade in Grade
+        grade: [_(questions()[n].title) for n, ratio in answers.items() if grade_of(ratio) == grade] for grade in Grade
     }
     parts = [f"{_(grade)}: {', '.join(named)}" for grade, named in titles.items() if named]
     return say("answers", grades="; ".join(parts))
@@ -145,7 +146,7 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
 
 
 def headline(
-    candidates: Sequence[Candidate], choices: Sequence[Choice], answers: Sequence[Mapping[str, GradedAnswer]] = ()
+    candidates: Sequence[Candidate], choices: Sequence[Choice], answers: Sequence[Mapping[str, float]] = ()
 ) -> str:
     """Return which setting is recommended, and why; with ``answers``, by those that were needed."""
     places = [candidate.place for candidate in candidates]
@@ -156,7 +157,7 @@ def headline(
     values = {"count": count(len(judged)), "safe": count(len(safe))}
     if len(taken) == 1 and answers:
         known = answers[_taken(choices)[0]]
-        usable = sum(given.grade == Grade.USABLE for given in known.values())
+        usable = sum(grade_of(ratio) == Grade.USABLE for ratio in known.values())
         return say("headline.purpose", label=taken[0].place.label, usable=usable, asked=len(known), **values)
     if len(taken) > 1:
         return say("headline.several", labels=", ".join(candidate.label for candidate in taken), **values)

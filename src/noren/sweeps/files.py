@@ -33,6 +33,7 @@ from noren.registry import Registry, build, expand
 from noren.sweeps.plan import Setting, files_named, settled
 from noren.sweeps.study import rows_of
 from noren.tables import Texts
+from noren.tabulations.questions import grade_of
 
 if TYPE_CHECKING:
     from noren.sweeps.study import SweepStudy
@@ -76,7 +77,7 @@ def as_plain(study: SweepStudy) -> dict[str, Any]:
                 "verdict": str(setting.place.status),
                 "refused": not setting.done,
                 "failed": {name: reason["kind"] for name, reason in setting.failed.items()},
-                "answers": {name: str(given.grade) for name, given in setting.answers(request.purpose).items()},
+                "answers": {n: str(grade_of(ratio)) for n, ratio in setting.answers(request.purpose).items()},
                 "on_frontier": setting.on_frontier,
                 "recommended": setting.recommended,
             }

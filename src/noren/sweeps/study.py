@@ -29,7 +29,6 @@ from noren.sweeps.defaults import strength_text
 from noren.sweeps.pieces import score_of
 from noren.sweeps.plan import Point, Setting, SweepRequest
 from noren.tables import table_of
-from noren.tabulations.questions import GradedAnswer
 from noren.version import __version__
 from noren.work.store import WorkUnit
 
@@ -97,7 +96,7 @@ class SweepStudy:
         """Return of each setting how many of the needed answers are not usable, and how far off they are on average."""
         if not self.request.purpose:
             return []
-        ratios = [[answer.ratio for answer in setting.answers(self.request.purpose).values()] for setting in settings]
+        ratios = [[*setting.answers(self.request.purpose).values()] for setting in settings]
         return [(sum(ratio > 1 for ratio in some), statistics.fmean(some)) for some in ratios]
 
     @cached_property
@@ -332,14 +331,13 @@ class SettingResult:
             name: statistics.fmean(run.scores[name].value for run in self.done if name in run.scores) for name in names
         }
 
-    def answers(self, names: Sequence[str] = ()) -> dict[str, GradedAnswer]:
-        """Return how usable the answers to questions are, in the worst run; by default to all that were asked."""
+    def answers(self, names: Sequence[str] = ()) -> dict[str, float]:
+        """Return how far off answers are in the worst run: 1 is the limit of usable, 2 that of with care."""
         notes = [run.scores["analyst"].notes["questions"] for run in self.done if "analyst" in run.scores]
-        graded = {}
-        for name in names or (notes[0] if notes else ()):
-            ratios = [run[name]["ratio"] if name in run else _NO_ANSWER for run in notes] or [_NO_ANSWER]
-            graded[name] = GradedAnswer(max(ratios))
-        return graded
+        names = names or (list(notes[0]) if notes else [])
+        return {
+            n: max((run[n]["ratio"] if n in run else _NO_ANSWER for run in notes), default=_NO_ANSWER) for n in names
+        }
 
     @property
     def uses(self) -> list[float]:

@@ -44,16 +44,9 @@ class Grade(StrEnum):
     NOT_USABLE = N_("not usable")
 
 
-@dataclass(frozen=True)
-class GradedAnswer:
-    """How usable an answer is: its worst error over the limit of *usable*; 2 is the limit of *with care*."""
-
-    ratio: float
-
-    @property
-    def grade(self) -> Grade:
-        """The grade that the worst error gives."""
-        return Grade.USABLE if self.ratio <= 1 else Grade.WITH_CARE if self.ratio <= 2 else Grade.NOT_USABLE
+def grade_of(ratio: float) -> Grade:
+    """Return the grade of an answer by how far its worst error goes: 1 is the limit of *usable*, 2 of *with care*."""
+    return Grade.USABLE if ratio <= 1 else Grade.WITH_CARE if ratio <= 2 else Grade.NOT_USABLE
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,7 @@ class AnswerComparison:
     @property
     def grade(self) -> Grade:
         """The worst grade that any of the errors gives."""
-        return GradedAnswer(self.ratio).grade
+        return grade_of(self.ratio)
 
     @property
     def ratio(self) -> float:
@@ -122,7 +115,8 @@ class AnalystQuestion:
 
     def answer(self, history: History, weights: pl.Series | None = None) -> Tabulation:
         """Return the answer of exact rows; with ``weights`` a row counts so often in counts and sums."""
-        return self.best(self.table(_rows(history, weights)))
+        rows = rows_to_ask(history)
+        return self.best(self.table(rows if weights is None else rows.with_columns(weight=weights)))
 
     def table(self, rows: pl.DataFrame) -> Tabulation:
         """Return the answer before the greatest cells are taken; rows are those of :func:`rows_to_ask`."""
@@ -150,7 +144,8 @@ class AnalystQuestion:
         written = {n: f"{value:.2f}" if n == "r" else f"{100 * value:.1f} %" for n, value in result["errors"].items()}
         said = _(self.says).format_map({"r": "–", **written})
         if name := next((name for name in self.shows if name in result["original"]), ""):
-            said += f"; {_(_SUMS[name])} {_compact(result['original'][name])} → {_compact(result['release'].get(name, 0.0))}"
+            before, after = (_compact(result[side].get(name, 0.0)) for side in ("original", "release"))
+            said += f"; {_(_SUMS[name])} {before} → {after}"
         return _("{title}: {grade} ({errors})").format(title=_(self.title), grade=_(result["grade"]), errors=said)
 
 
@@ -196,20 +191,13 @@ def mean_answer(question: AnalystQuestion, tables: Sequence[Tabulation]) -> Tabu
     if count == 1:
         return question.best(first)
     cells = pl.concat(table.frame for table in tables)
-    sums = [pl.col(name).sum() / count for name in first.values]
     # a cell that an answer lacks is a 0 there
-    spreads = [
-        (((pl.col(name) ** 2).sum() / count - (pl.col(name).sum() / count) ** 2).clip(0).sqrt() * _NORMAL).alias(
-            f"{name}_error"
-        )
-        for name in first.values
-    ]
-    keys = list(first.keys)
-    frame = (
-        cells.group_by(keys, maintain_order=True).agg(*sums, *spreads).sort(keys)
-        if keys
-        else cells.select(*sums, *spreads)
-    )
+    means = {name: pl.col(name).sum() / count for name in first.values}
+    squares = {name: (pl.col(name) ** 2).sum() / count for name in first.values}
+    errors = {f"{n}_error": (squares[n] - mean**2).clip(0).sqrt() * _NORMAL for n, mean in means.items()}
+    keys: list[Any] = list(first.keys) or [pl.lit(0).alias("")]
+    frame = cells.group_by(keys, maintain_order=True).agg(**means, **errors)
+    frame = frame.sort(keys) if first.keys else frame.drop("")
     return question.best(replace(first, frame=frame))
 
 
@@ -217,10 +205,6 @@ def mean_answer(question: AnalystQuestion, tables: Sequence[Tabulation]) -> Tabu
 
 
 _Answer = tuple[tuple[str, ...], pl.DataFrame]
-
-
-def _rows(history: History, weights: pl.Series | None) -> pl.DataFrame:
-    return rows_to_ask(history) if weights is None else rows_to_ask(history).with_columns(weight=weights)
 
 
 def rows_to_ask(history: History) -> pl.DataFrame:
