@@ -55,7 +55,7 @@ INSIDE = {
         ("release",),
         ("reading",),
         ("categories", "hierarchies", "samples"),
-        ("draws", "column_levels"),
+        ("draws", "column_levels", "foreign"),
         ("catalog",),
         ("__init__",),
     ),
