@@ -108,6 +108,93 @@ class TableFacts(_Finding):
     disclosures: tuple[SensitiveDisclosure, ...] = ()
 
 
+class OrderLeak(_Finding):
+    """An order that follows the original's: of rows, or of numbers in a column.
+
+    Attributes
+    ----------
+    errors
+        How many standard errors from a random order; infinite where hardly a random order would be the same.
+    """
+
+    columns: tuple[str, ...] = ()
+    errors: float
+
+
+class Candidates(_Finding):
+    """How many people of the original fit what is released, where nobody says who is right.
+
+    Attributes
+    ----------
+    asked, fitted, single
+        Of how many rows or pseudonyms it was counted, how many fit somebody, and how many exactly one.
+    rate, low, high
+        How often an attacker who guesses among those who fit is right, with its interval of 95 %.
+    """
+
+    asked: int
+    fitted: int
+    single: int
+    rate: float
+    low: float
+    high: float
+
+
+class Undone(_Finding):
+    """A change of dates or of items that was undone: so many pseudonyms then match one customer row for row."""
+
+    what: Literal["dates", "items"]
+    constant: bool
+    named: int
+    of: int
+
+
+class Copies(_Finding):
+    """Released rows that equal the row of one person; how many are expected of rows that were never looked at."""
+
+    rows: int
+    copied: int
+    expected: float
+    beyond: bool
+    by: Literal["control", "original"]
+
+
+class ForeignFacts(_Finding):
+    """What was found of a file from elsewhere, of which nobody says how it was made.
+
+    Attributes
+    ----------
+    truth
+        Whether the file says whose row each is: by a column, by the order of rows, or not.
+    people
+        Whether each row is about a person of the original, not drawn by a synthesiser.
+    known, least, least_wild
+        The columns that an attacker is taken to know, and the smallest class in them: as blanks stand, and as if a
+        blank were every value.
+    alone
+        By columns the share of rows, or of pseudonyms, with a value that no other has.
+    tried, not_tried
+        The checks that were made; those that were not, each with what it concerns.
+    """
+
+    truth: Literal["column", "rows", "none"] = "none"
+    people: bool = True
+    known: tuple[str, ...] = ()
+    least: int | None = None
+    least_wild: int | None = None
+    alone: Mapping[str, float] = {}
+    hashed: tuple[str, ...] = ()
+    disclosed: tuple[str, ...] = ()
+    order: OrderLeak | None = None
+    ids: tuple[OrderLeak, ...] = ()
+    candidates: Candidates | None = None
+    undone: tuple[Undone, ...] = ()
+    copies: Copies | None = None
+    again: int | None = None
+    tried: tuple[str, ...] = ()
+    not_tried: tuple[tuple[str, str], ...] = ()
+
+
 class Facts(ReleaseFacts):
     """All that a verdict is made of: what the release tells by itself, and the following.
 
@@ -130,6 +217,8 @@ class Facts(ReleaseFacts):
         What attacks got; and the attacks, or the count of classes, that broke down, of which nothing is known.
     inferred
         What was inferred of people in the data and of people who are not, where there was a control group.
+    foreign
+        Of a file from elsewhere, what was found beside that.
     """
 
     kind: Kind
@@ -143,11 +232,13 @@ class Facts(ReleaseFacts):
     tried: tuple[AttackResult, ...] = ()
     failed: tuple[str, ...] = ()
     inferred: tuple[Inferred, ...] = ()
+    foreign: ForeignFacts | None = None
 
     @property
     def least(self) -> int | None:
         """The fewest people who are alike in all that an attacker is taken to know; None where nobody counted."""
-        counted = (self.smallest_class, None if self.table is None else self.table.least, self.known_least)
+        counted = [self.smallest_class, None if self.table is None else self.table.least, self.known_least]
+        counted += [] if self.foreign is None else [self.foreign.least]
         return min((size for size in counted if size is not None), default=None)
 
     def inferred_beyond(self, rule: Rule, *, surely: bool = True) -> list[Inferred]:
@@ -356,6 +447,24 @@ class Reason(StrEnum):
     NAMED_ONCE = "named-once"
     UNKNOWN_METHOD = "unknown-method"
     NAMES_NOT_RANDOM = "names-not-random"
+    HASHED_IDENTIFIERS = "hashed-identifiers"
+    ORDER_LEAK = "order-leak"
+    IDS_IN_ORDER = "ids-in-order"
+    BLANKS_COUNTED = "blanks-counted"
+    TOO_FEW_CANDIDATES = "too-few-candidates"
+    DATES_SHIFTED = "dates-shifted"
+    ITEMS_RECODED = "items-recoded"
+    COPIED_ROWS = "copied-rows"
+    RELEASED_AGAIN = "released-again"
+    TRUTH_UNKNOWN = "truth-unknown"
+    NO_FLAW_FOUND = "no-flaw-found"
+
+
+class Flaw(_Finding):
+    """What is wrong with a file from elsewhere, by the word that programs read; and the columns it is in."""
+
+    code: Reason
+    columns: tuple[str, ...] = ()
 
 
 class Guarantee(_Finding):

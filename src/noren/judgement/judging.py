@@ -31,7 +31,7 @@ from typing import Any
 
 from noren.data.reading import SchemaLike, as_release, open_release, original_of, read_any_release
 from noren.data.schema import Kind, Role, Schema
-from noren.judgement.evidence import AttackResult, Facts, facts_of
+from noren.judgement.evidence import AttackResult, Facts, Flaw, ForeignFacts, facts_of
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.rule import Rule, get_rule
 from noren.judgement.verdict import AttackEvidence, Guarantee, Reason, Verdict, VerdictStatus
@@ -72,12 +72,16 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     if status == VerdictStatus.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # hits by chance break nothing
         exhibits = [attempt.model_copy(update={"exceeds": False}) for attempt in exhibits]
     status, reason = _with_inferences(facts, by, status, reason)
+    flaws: tuple[Flaw, ...] = ()
+    if facts.foreign is not None:
+        status, reason, flaws = _judge_foreign(facts, facts.foreign, by, status, reason)
     if by.epsilon is not None and status.is_safe:
         if facts.privacy is None:
             status, reason = VerdictStatus.UNTRIED, Reason.EPSILON_UNKNOWN
         elif facts.privacy.at(by.delta) > by.epsilon:
             status, reason = VerdictStatus.UNTRIED, Reason.EPSILON_TOO_HIGH
-    return Verdict(status=status, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
+    verdict = {"status": status, "reason": reason, "rule": by, "evidence": tuple(exhibits), "flaws": flaws}
+    return Verdict(**verdict, guarantee=guarantee, facts=facts)
 
 
 def verdict(
@@ -244,6 +248,66 @@ def _with_inferences(facts: Facts, rule: Rule, status: VerdictStatus, reason: Re
         if status == VerdictStatus.PROVED and facts.not_bounded(rule)
         else (status, reason)
     )
+
+
+# --- files from elsewhere ---------------------------------------------------------------------------------------------
+
+
+def flaws_of(facts: Facts, foreign: ForeignFacts, rule: Rule) -> list[Flaw]:
+    """Return what is wrong with a file from elsewhere by a rule, what needs least work to use first."""
+    flaws = [Flaw(code=Reason.IDENTIFIED, columns=facts.identifying)] if facts.identifying else []
+    if foreign.hashed:
+        flaws.append(Flaw(code=Reason.HASHED_IDENTIFIERS, columns=foreign.hashed))
+    if foreign.order is not None:
+        flaws.append(Flaw(code=Reason.ORDER_LEAK))
+    flaws += [Flaw(code=Reason.IDS_IN_ORDER, columns=leak.columns) for leak in foreign.ids]
+    beyond = rule.tolerance + _ROUNDING
+    own = tuple(name for name, share in foreign.alone.items() if share > beyond)
+    small = foreign.people and foreign.least is not None and foreign.least < rule.least_k
+    if small:
+        flaws.append(Flaw(code=Reason.CLASS_TOO_SMALL, columns=foreign.known))
+        if foreign.least_wild is not None and foreign.least is not None and foreign.least_wild > foreign.least:
+            flaws.append(Flaw(code=Reason.BLANKS_COUNTED, columns=foreign.known))
+    flaws += [Flaw(code=Reason.SINGLED_OUT, columns=own)] if own else []
+    if foreign.disclosed:
+        flaws.append(Flaw(code=Reason.SENSITIVE_DISCLOSED, columns=foreign.disclosed))
+    for undone in foreign.undone:
+        if undone.named > beyond * undone.of:
+            code = Reason.DATES_SHIFTED if undone.what == "dates" else Reason.ITEMS_RECODED
+            flaws.append(Flaw(code=code))
+    found = foreign.candidates
+    if found is not None and facts.kind == Kind.HISTORY and 2 * found.fitted > found.asked and found.low > beyond:
+        flaws.append(Flaw(code=Reason.TOO_FEW_CANDIDATES))
+    copies = foreign.copies
+    if copies is not None and copies.beyond and copies.copied * (1 - beyond) > copies.expected:
+        flaws.append(Flaw(code=Reason.COPIED_ROWS))
+    return [*flaws, *([Flaw(code=Reason.RELEASED_AGAIN)] if foreign.again else [])]
+
+
+def _judge_foreign(
+    facts: Facts, foreign: ForeignFacts, rule: Rule, status: VerdictStatus, reason: Reason
+) -> tuple[VerdictStatus, Reason, tuple[Flaw, ...]]:
+    """Return the verdict on a file from elsewhere: never *proved*, for nobody says how it was made."""
+    flaws = flaws_of(facts, foreign, rule)
+    if facts.inferred_beyond(rule):
+        flaws.append(Flaw(code=Reason.TOO_MUCH_INFERRED))
+    if status == VerdictStatus.BROKEN and reason not in {flaw.code for flaw in flaws}:
+        flaws.append(Flaw(code=reason))
+    if flaws:
+        return VerdictStatus.BROKEN, flaws[0].code, tuple(flaws)
+    if facts.not_inferred(rule):
+        return VerdictStatus.UNTRIED, Reason.NOT_INFERRED, ()
+    if facts.inferred_beyond(rule, surely=False):
+        return VerdictStatus.UNTRIED, Reason.INFERENCE_UNSURE, ()
+    if foreign.people and facts.kind == Kind.TABLE and foreign.least is None:
+        return VerdictStatus.WITHSTANDS, Reason.NOTHING_SAID, ()
+    if foreign.people and foreign.least is not None:
+        return VerdictStatus.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH, ()
+    if facts.kind == Kind.TABLE and foreign.copies is not None and facts.inferred:
+        return VerdictStatus.WITHSTANDS, Reason.NO_FLAW_FOUND, ()
+    if facts.kind == Kind.HISTORY and foreign.truth != "none":
+        return status, reason, ()
+    return VerdictStatus.UNTRIED, Reason.TRUTH_UNKNOWN, ()
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

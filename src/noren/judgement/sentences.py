@@ -6,7 +6,7 @@ The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil
+from math import ceil, isinf
 from typing import TYPE_CHECKING
 
 from noren.attacks import attacks
@@ -14,13 +14,13 @@ from noren.data.schema import Kind
 from noren.errors import listing
 from noren.i18n import _
 from noren.inference.findings import JUDGED_FPR, Inferred
-from noren.judgement.evidence import AttackEvidence, Reason, TableFacts, VerdictStatus
+from noren.judgement.evidence import AttackEvidence, Facts, Flaw, Reason, TableFacts, VerdictStatus
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.rule import RECIPIENTS, Rule
 from noren.kernels.judging.composition import class_tail, k_per_person, once_per_person, periods_per_person
 from noren.measures.safety.table_classes import LIKELY
 from noren.protocols import Recoding
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 
 if TYPE_CHECKING:
     from noren.inference.singling_out import PopulationRisk
@@ -34,6 +34,8 @@ _MARKS = {
     VerdictStatus.UNTRIED: "■",
 }
 say = Texts(__name__)
+FLAWS = tuple(table_of(__name__)["flaw"])
+"""The flaws of files from elsewhere that have a sentence; others have that of their reason."""
 
 
 def verdict_label(status: VerdictStatus) -> str:
@@ -105,6 +107,8 @@ def headline_sentence(verdict: Verdict) -> str:
     The text is named after the reason and, where tables and histories differ, the kind of data.
     """
     facts, rule, reason, guarantee = verdict.facts, verdict.rule, verdict.reason, verdict.guarantee
+    if verdict.flaws and verdict.flaws[0].code in FLAWS:
+        return say("verdict.broken", sentence=flaw_sentence(verdict.flaws[0], verdict))
     table = facts.table
     name, kind, least = f"verdict.{reason}", "table" if facts.kind == Kind.TABLE else "history", facts.least or 1
     values = {
@@ -197,6 +201,47 @@ def headline_sentence(verdict: Verdict) -> str:
     return say(name, **values)
 
 
+def flaw_sentence(flaw: Flaw, verdict: Verdict) -> str:
+    """Return what is wrong with a file from elsewhere, and what to do about it."""
+    foreign = verdict.facts.foreign
+    if foreign is None or flaw.code not in FLAWS:
+        return headline_sentence(verdict.model_copy(update={"reason": flaw.code, "flaws": ()}))
+    values: dict[str, object] = {"columns": listing(list(flaw.columns)), "allowed": allowed(verdict.rule)}
+    least = foreign.least or 1
+    values |= {"least": count(least), "rows": _rows(least), "chance": percent(1 / least)}
+    values |= {"wild": _rows(foreign.least_wild or least), "again": count(foreign.again or 0)}
+    values["share"] = percent(max((foreign.alone[name] for name in flaw.columns if name in foreign.alone), default=0.0))
+    values["errors"] = "∞" if foreign.order is None or isinf(foreign.order.errors) else f"{foreign.order.errors:.1f}"
+    if foreign.candidates is not None:
+        found = foreign.candidates
+        values |= {name: percent(getattr(found, name)) for name in ("rate", "low", "high")}
+        values |= {"single": count(found.single), "asked": count(found.asked)}
+    if foreign.copies is not None and flaw.code == Reason.COPIED_ROWS:
+        values |= {name: count(round(getattr(foreign.copies, name))) for name in ("copied", "rows", "expected")}
+    what = "dates" if flaw.code == Reason.DATES_SHIFTED else "items"
+    for undone in (item for item in foreign.undone if item.what == what):
+        values |= {"named": count(undone.named), "of": count(undone.of)}
+        values["how"] = say(f"shift.{'constant' if undone.constant else 'each'}")
+    return say(f"flaw.{flaw.code}", **values)
+
+
+def foreign_sentences(facts: Facts) -> list[str]:
+    """Return what was tried of a file from elsewhere, what was not, and what that leaves open."""
+    foreign = facts.foreign
+    if foreign is None:
+        return []
+    notes = [say("foreign.tried", names=listing([say(f"check.{name}") for name in foreign.tried]))]
+    if foreign.candidates is not None:
+        found = {name: count(getattr(foreign.candidates, name)) for name in ("asked", "fitted", "single")}
+        notes.append(say("foreign.candidates", **found))
+    for name, reason in foreign.not_tried:
+        what, _colon, columns = name.partition(":")
+        about = say(f"check.{what}", columns=columns) if columns else say(f"check.{what}")
+        notes.append(say("foreign.not_tried", what=about, reason=say(f"missing.{reason}")))
+    notes += [] if foreign.people else [say("foreign.synthetic")]
+    return [*notes, *([say("foreign.no_truth")] if foreign.truth == "none" else [])]
+
+
 def _numbers(attempt: AttackEvidence) -> dict[str, str]:
     return {
         "attack": attempt.attack,
@@ -258,6 +303,8 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
     if verdict.status == VerdictStatus.PROVED and guarantee is not None:
         by = "classes" if guarantee.by != "noise" else "noise" if facts.privacy is None else "privacy"
         notes.append(say(f"remark.not_covered.{by}"))
+    if not public:
+        notes += foreign_sentences(facts)
     if failed and verdict.status != VerdictStatus.BROKEN and not public:
         notes.append(say("remark.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
     return notes

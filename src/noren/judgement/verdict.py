@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.data.frames import Card, PreviewGrid
 from noren.i18n import _
-from noren.judgement.evidence import AttackEvidence, AttackResult, Facts, Guarantee, Reason, VerdictStatus
+from noren.judgement.evidence import AttackEvidence, AttackResult, Facts, Flaw, Guarantee, Reason, VerdictStatus
 from noren.judgement.numbers import count, percent
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import headline_sentence, joined, remarks, verdict_label
+from noren.judgement.sentences import flaw_sentence, headline_sentence, joined, remarks, verdict_label
 
 __all__ = ["AttackEvidence", "AttackResult", "Guarantee", "Reason", "Verdict", "VerdictStatus"]
 
@@ -46,6 +46,8 @@ class Verdict(BaseModel):
         What is guaranteed, within the tolerance or not; None where nothing is.
     facts
         What the verdict was made of.
+    flaws
+        Of a file from elsewhere, all that is wrong with it by the rule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -56,6 +58,7 @@ class Verdict(BaseModel):
     evidence: tuple[AttackEvidence, ...]
     guarantee: Guarantee | None
     facts: Facts
+    flaws: tuple[Flaw, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -139,7 +142,12 @@ class Verdict(BaseModel):
         if self.guarantee is not None:
             k = self.guarantee.k
             guarantee = {"k": int(k) if k.is_integer() else k, "bound": self.guarantee.bound, "by": self.guarantee.by}
-        return {
+        foreign = self.facts.foreign
+        flaws = [
+            {"code": str(f.code), "columns": list(f.columns), "sentence": flaw_sentence(f, self)} for f in self.flaws
+        ]
+        more: dict[str, Any] = {} if foreign is None else {"flaws": flaws, "found": foreign.model_dump(mode="json")}
+        return more | {
             "verdict": str(self.status),
             "reason": str(self.reason),
             "sentence": self.sentence,

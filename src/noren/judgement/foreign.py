@@ -1,0 +1,580 @@
+"""What can be found of a file from elsewhere: one that somebody calls anonymised or synthetic.
+
+Nobody says how such a file was made, so nothing is proved. Rows are counted that look alike, as they stand;
+identifiers, hashes of them and orders that follow the original's are looked for; and where the file says whose row each
+is, attacks are tried. Where it does not, it is counted how many people fit each row or pseudonym.
+
+**Orders.** Under a random order a row stands at each place of its group equally often, a group being rows that lie
+together because the file is sorted by its own content. Two statistics have mean 0 then: how many rows fit the person at
+their own place of the original, beyond the share of people in the group whom they fit; and the correlation of their
+places with the mean places of the people they fit. Four standard errors are a false alarm once in 10,000 files.
+
+**Copies.** A sample that never saw the original would equal rows that come once in it with the chance 2·N₂/N (Good and
+Turing; N₂ rows come twice). With a control group, copies of its rows are compared. Both are tested at four standard
+errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from noren.attacks import attacks as every_attack
+from noren.data.cells import is_generalised, is_interval
+from noren.data.compatibility import consistent_customers, history_classes
+from noren.data.foreign import ForeignFile, column_fits, read_foreign, sample_rows
+from noren.data.frames import History, Records, Table
+from noren.data.reading import SchemaLike, as_records
+from noren.data.release import Release, Secret
+from noren.data.schema import Role
+from noren.data.statement import Statement
+from noren.errors import InputError
+from noren.execution.engine import people_in
+from noren.inference.findings import Inferred
+from noren.inference.study import inferred_from
+from noren.judgement.evidence import Candidates, Copies, Facts, ForeignFacts, OrderLeak, Undone, facts_of
+from noren.judgement.judging import judge
+from noren.judgement.outcome import Outcome, examine
+from noren.judgement.page_text import printable
+from noren.judgement.rule import Rule, get_rule
+from noren.judgement.verdict import Verdict
+from noren.kernels.arrays import Flags, Whole
+from noren.kernels.judging.shares import share_interval
+from noren.measures.safety.table_classes import table_classes
+from noren.progress import Progress, part_of, silent
+
+_FAR = 4.0
+_FEWEST, _MOST_ROWS, _MOST_CELLS = 8, 1_500, 30_000_000
+_MATCHED, _LEAST_MATCHED = 0.8, 3
+_ALIKE = 0.998
+_NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
+_HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
+_MOST_HASHED = 20_000
+
+
+def judge_foreign(
+    original: Any,
+    data: Any,
+    rule: Rule | str | float | None = None,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    truth: str | None = None,
+    control: Any = None,
+    schema: SchemaLike | None = None,
+    seed: int = 0,
+    again: int | None = None,
+    progress: Progress = silent,
+) -> Verdict:
+    """Judge a file from elsewhere; see :func:`noren.judge`."""
+    records = as_records(original, schema)
+    file = read_foreign(data, records, mapping=mapping, truth=truth)
+    others = None if control is None else as_records(control, records.schema)
+    return judge(foreign_facts(records, file, others, seed=seed, again=again, progress=progress), get_rule(rule))
+
+
+def foreign_facts(
+    original: Records,
+    file: ForeignFile,
+    control: Records | None = None,
+    *,
+    seed: int = 0,
+    again: int | None = None,
+    progress: Progress = silent,
+) -> Facts:
+    """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
+    cells, published = file.cells, file.published
+    known = original.without(name for name in original.schema.names if name not in cells.schema.names)
+    tried, not_tried = ["identifiers"], [(f"labels:{printable(name)}", "labels") for name in file.unread]
+    found: dict[str, Any] = {"truth": file.truth_by, "hashed": _hashed(published, original)}
+    statement = Statement("unknown")
+    exact = not file.unread and not cells.generalised
+    names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
+    sample = np.array(sample_rows(len(cells), max(200, min(_MOST_ROWS, _MOST_CELLS // max(len(known), 1))), seed))
+    fits = _fits(cells, known, names, sample)
+    if isinstance(cells, History) and fits.any(axis=1).mean() < 0.5:  # what was shifted or renamed fits nobody
+        ways = [[name for name in names if name != left] for left in names if len(names) > 1]
+        fits = max(
+            (_fits(cells, known, way, sample) for way in ways), key=lambda fit: fit.any(axis=1).sum(), default=fits
+        )
+    progress(0.1)
+    secret = _secret(file, original)
+    is_table = isinstance(cells, Table)
+    found["people"] = not is_table or _about_people(file, known, fits, exact=exact)
+    order = _order(published, sample, fits, len(known))
+    fitted = int(fits.any(axis=1).sum())
+    if fitted >= _FEWEST:
+        tried += ["order"]
+        found["order"] = None if order is None else OrderLeak(errors=order)
+    else:
+        not_tried.append(("order", "fits"))
+    outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
+    inferred: tuple[Inferred, ...] = ()
+    if not isinstance(cells, History):
+        ids = _numbering(published, original)
+        leaks = []
+        for name in ids:  # rows in the order of such a column
+            order_of = _in_order(published.frame[name]).arg_sort()
+            place = np.argsort(order_of.to_numpy())[sample]
+            by = np.argsort(place)
+            placed = replace(published, frame=published.frame[order_of]).without([name])
+            leaks.append((name, _order(placed, place[by], fits[by], len(known))))
+        found["ids"] = tuple(OrderLeak(columns=(printable(n),), errors=e) for n, e in leaks if e is not None)
+        tried += ["ids"] if ids and fitted >= _FEWEST else []
+        not_tried += [] if ids and fitted >= _FEWEST else [("ids", "ids")]
+        found["candidates"] = _counted(fits.sum(axis=1))
+        if found["people"]:
+            found |= _classes(published)
+            tried.append("classes")
+        else:
+            not_tried.append(("classes", "people"))
+        if exact and (not found["people"] or found.get("least") == 1):
+            found["copies"] = _copies(cells, known, control)
+            tried.append("copies")
+        else:
+            not_tried.append(("copies", "exact"))
+    else:
+        found |= _of_history(cells, known, published, file, fits, seed, part_of(progress, 0.1, 0.4), tried, not_tried)
+    if found["truth"] == "none":
+        not_tried.append(("attacks", "truth"))
+    else:
+        tried.append("attacks")
+        release = Release(cells, secret, statement)
+        kinds = [name for name in every_attack if every_attack[name].fits(known.schema)]
+        ready = [every_attack.create(name) for name in kinds if not _needs_parameter(every_attack[name])]
+        made = examine(known, release, attacks=ready, measures=[], progress=part_of(progress, 0.5, 0.9), seed=seed)
+        outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
+    if control is None:
+        not_tried.append(("inference", "control"))
+    else:
+        others = control.without(name for name in control.schema.names if name not in known.schema.names)
+        study = inferred_from(known, others, cells, statement, seed=seed)
+        inferred = study.inferred
+        tried += ["inference"] if inferred else []
+    if again is None:
+        not_tried.append(("ledger", "ledger"))
+    elif again < 0:
+        not_tried.append(("ledger", "secret"))
+    else:
+        tried.append("ledger")
+        found["again"] = again
+    facts = facts_of(replace(outcome, inferred=inferred))
+    left_in = _left_in(published, original, found.pop("pairs", None))
+    identifying = tuple(dict.fromkeys([*facts.identifying, *left_in]))
+    alone = facts.alone if not is_table else found.get("alone", {})
+    found["alone"] = {name: share for name, share in alone.items() if name not in identifying}
+    # what classes of a table come to is counted here, over all that an attacker may know
+    none: dict[str, Any] = {"known_least": None, "known_disclosed": (), "alone": {}, "table": None, "registered": False}
+    foreign = ForeignFacts(**found, tried=tuple(dict.fromkeys(tried)), not_tried=tuple(not_tried))
+    progress(1.0)
+    return facts.model_copy(update=none | {"identifying": identifying, "foreign": foreign})
+
+
+def _needs_parameter(kind: Any) -> bool:
+    return any(about.is_required() for about in kind.model_fields.values())
+
+
+def _secret(file: ForeignFile, original: Records) -> Secret:
+    """Return whose rows these are, as the file's own column says."""
+    if file.truth is None:
+        return Secret.empty()
+    if isinstance(file.cells, History):
+        pairs = pl.DataFrame({"pseudonym": file.cells[Role.CUSTOMER].cast(pl.String), "customer": file.truth})
+        origin = pl.Series("row", [None] * len(file.cells), dtype=pl.UInt32)
+        return Secret(pairs.drop_nulls().unique(maintain_order=True), origin, len(original))
+    rows = file.truth.cast(pl.UInt32, strict=False)
+    for column in original.schema.with_role(Role.IDENTIFIER):  # a person's own number, else the place of their row
+        own = original.frame[column.name].cast(pl.String).to_frame("who").with_row_index("row").unique("who")
+        found = file.truth.to_frame("who").join(own, on="who", how="left", maintain_order="left")["row"]
+        rows = found if found.null_count() < rows.null_count() or found.null_count() == 0 else rows
+    return Secret(Secret.empty().pseudonyms, rows.set(rows >= len(original), None).alias("row"), len(original))
+
+
+# --- who fits ---------------------------------------------------------------------------------------------------------
+
+
+def _fits(cells: Records, known: Records, names: list[str], rows: Whole) -> Flags:
+    """Return for some rows which rows of the original they fit in all columns."""
+    fits = np.ones((len(rows), len(known)), dtype=np.bool_)
+    taken = pl.Series(rows, dtype=pl.UInt32)
+    for name in names:
+        cell, value, allowed = column_fits(cells.frame[name].gather(taken), known.frame[name])
+        for start in range(0, len(rows), 64):
+            fits[start : start + 64] &= allowed[cell[start : start + 64]][:, value]
+    return fits
+
+
+def _counted(counts: Whole) -> Candidates:
+    """Return how many fit, and how often a guess among them is right."""
+    rates = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
+    rate = float(rates.mean()) if len(rates) else 0.0
+    low, high = share_interval(round(rates.sum()), len(rates))
+    return Candidates(
+        asked=len(counts), fitted=int((counts > 0).sum()), single=int((counts == 1).sum()), rate=rate,
+        low=min(low, rate), high=max(high, rate),
+    )  # fmt: skip
+
+
+def _about_people(file: ForeignFile, known: Records, fits: Flags, *, exact: bool) -> bool:
+    """Tell whether rows are about people of the original: nearly each has a person of its own that it equals."""
+    if file.truth is not None or not exact:
+        return True
+    rows = file.cells.frame.select(c.name for c in file.cells.schema.columns if c.role not in _NAMING)
+    if any(rows[name].null_count() > known.frame[name].null_count() for name in rows.columns):
+        return bool(fits.any(axis=1).mean() > 0.5)
+    both = (
+        rows.group_by(rows.columns)
+        .len("mine")
+        .join(known.frame.group_by(rows.columns).len("own"), on=rows.columns, how="left", nulls_equal=True)
+    )
+    matched = both.select(pl.min_horizontal("mine", pl.col("own").fill_null(0)).sum()).item()
+    return bool(matched >= _ALIKE * len(rows))
+
+
+# --- orders -----------------------------------------------------------------------------------------------------------
+
+
+def _sorted_groups(frame: pl.DataFrame) -> Whole:
+    """Return for each row the group of rows that lie together because the file is sorted by its own content."""
+    same = np.ones(max(len(frame) - 1, 0), dtype=np.bool_)
+    keys = [
+        key
+        for values in frame.fill_null("")
+        for key in {_in_order(values).dtype: _in_order(values), pl.String: values}.values()
+    ]
+    ranks = [key.rank("dense").cast(pl.Int64).to_numpy() for key in keys]
+    while ranks:
+        steps = [np.diff(rank) for rank in ranks]
+        at = next(
+            (i for i, d in enumerate(steps) if d[same].any() and ((d[same] >= 0).all() or (d[same] <= 0).all())), None
+        )
+        if at is None:
+            break
+        same &= steps[at] == 0
+        ranks.pop(at)
+    return np.concatenate([[0], np.cumsum(~same)]).astype(np.int64)
+
+
+def _order(published: Records, sample: Whole, fits: Flags, people: int) -> float | None:
+    """Return by how many standard errors rows follow the original's order; None where chance explains it."""
+    there = np.flatnonzero(fits.any(axis=1))
+    if len(there) < _FEWEST:
+        return None
+    groups = _sorted_groups(published.frame)
+    counts = fits[there].sum(axis=1)
+    errors = [0.0]
+    place = sample[there]
+    if len(groups) == people:
+        starts = np.searchsorted(groups, groups[place])
+        stops = np.searchsorted(groups, groups[place], side="right")
+        below = np.concatenate([np.zeros((len(there), 1), np.int32), np.cumsum(fits[there], axis=1, dtype=np.int32)], 1)
+        at = np.arange(len(there))
+        chance = (below[at, stops] - below[at, starts]) / (stops - starts)
+        spread = float((chance * (1 - chance)).sum())
+        beyond = float(fits[there, place].sum() - chance.sum())
+        errors += [beyond / spread**0.5] if spread > 0 else []
+    means = (fits[there] @ np.arange(people, dtype=np.float64)) / counts
+    ranks = pl.DataFrame({"class": groups[place], "a": place, "b": means})
+    ranks = ranks.select("class", *(pl.col(key).rank().over("class") for key in ("a", "b")))
+    errors.append(_errors(ranks))
+    worst = max(errors, key=abs)
+    return worst if abs(worst) > _FAR else None
+
+
+def _errors(ranks: pl.DataFrame) -> float:
+    """Return how many standard errors two orders are from independence inside classes; infinite where they are one."""
+    a, b = (pl.col(name) - pl.col(name).mean() for name in ("a", "b"))
+    sums = (
+        ranks.group_by("class")
+        .agg(n=pl.len(), both=(a * b).sum(), a=(a * a).sum(), b=(b * b).sum())
+        .filter(pl.col("n") > 1)
+    )
+    spread = float((sums["a"] * sums["b"] / (sums["n"] - 1)).sum())
+    if spread <= 0:
+        return 0.0
+    whole, n = float((sums["a"] * sums["b"]).sqrt().sum()), float(sums["n"].sum())
+    both = float(sums["both"].sum())
+    if len(sums) == 1 and n >= _FEWEST and abs(both) > 0.9999 * whole:
+        return float(np.copysign(np.inf, both))
+    return float(both / spread**0.5)
+
+
+def _numbering(published: Records, original: Records) -> list[str]:
+    """Return the columns of a table that have a number for nearly each row."""
+    names = []
+    for column in published.schema.columns:
+        values = published.frame[column.name].drop_nulls()
+        mine = column.role == Role.IDENTIFIER or column.name not in original.schema.names
+        if mine and values.n_unique() > 0.9 * len(published):
+            names.append(column.name)
+    return names
+
+
+def _in_order(values: pl.Series) -> pl.Series:
+    number = values.cast(pl.Float64, strict=False)
+    return number if number.null_count() == values.null_count() else values
+
+
+# --- identifiers ------------------------------------------------------------------------------------------------------
+
+
+def _own_names(original: Records) -> dict[str, pl.Series]:
+    columns = original.schema.with_role(*_NAMING)
+    return {c.name: original.frame[c.name].cast(pl.String).drop_nulls().unique() for c in columns}
+
+
+def _left_in(published: Records, original: Records, pairs: pl.DataFrame | None) -> list[str]:
+    """Return the columns that hold identifiers of the original; numbers without gaps are alike by chance."""
+    found = []
+    for name in published.frame.columns:
+        values = published.frame[name].drop_nulls().unique()
+        for own in _own_names(original).values():
+            ends = own.filter(own.str.contains(r"^\d{1,15}$")).cast(pl.Int64).sort().to_numpy()
+            dense = len(own) == len(ends) > 0 and len(own) > 0.2 * (int(ends[-1]) - int(ends[0]) + 1)
+            alike = np.mean(values.is_in(own.implode()).to_numpy()) if len(values) >= 3 else 0.0
+            if alike > 0.5 and not dense and 2 * len(own) > len(values):
+                found.append(printable(name))
+    same = np.zeros(0) if pairs is None else (pairs["pseudonym"] == pairs["customer"]).to_numpy()
+    if len(same) >= _FEWEST and same.mean() > 0.5:
+        found.append(printable(published.schema.role(Role.CUSTOMER).name))
+    return list(dict.fromkeys(found))
+
+
+def _hashed(published: Records, original: Records) -> tuple[str, ...]:
+    """Return the columns whose values are plain hashes of identifiers of the original, whole or cut short."""
+    found = []
+    for name in published.frame.columns:
+        values = published.frame[name].drop_nulls().unique().str.to_lowercase()
+        width = values.str.len_chars()
+        if len(values) < 3 or width.n_unique() > 1 or not 8 <= int(width[0]) <= 128:
+            continue
+        if values.str.contains(r"^[0-9a-f]+$").all() is False or not values.str.contains("[a-f]").any():
+            continue
+        shown, cut = set(values), int(width[0])
+        for own in _own_names(original).values():
+            some = own[:_MOST_HASHED]
+            texts = [form.encode() for text in some for form in {text, text.strip().lower(), text.strip().upper()}]
+            hashes = (
+                {hashlib.new(by, text, usedforsecurity=False).hexdigest()[:cut] for text in texts} for by in _HASHES
+            )
+            if any(len(shown & listed) > 0.1 * len(shown) for listed in hashes):
+                found.append(printable(name))
+    return tuple(dict.fromkeys(found))
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _classes(published: Records) -> dict[str, Any]:
+    """Count rows alike in all columns that an attacker may know, as blanks stand and as if they were every value."""
+    columns = published.schema.columns
+    known = [c.name for c in columns if c.role == Role.QUASI or (c.role == Role.OTHER and c.known)]
+    if not known or not isinstance(published, Table):
+        return {}
+    classes = table_classes(published, known)
+    least = int(classes.sizes.to_numpy().min()) if len(classes.sizes) else None
+    secrets = [c.name for c in columns if c.role == Role.SENSITIVE]
+    rows = published.frame.select(secrets).with_columns(classes.class_of.alias("\0class")).drop_nulls("\0class")
+    uniform = rows.group_by("\0class").agg((pl.all().n_unique() == 1) & (pl.all().null_count() == 0))
+    alone = {}
+    for name in (c.name for c in columns if c.name in known and c.role == Role.OTHER):
+        values = published.frame[name].drop_nulls()
+        alone[printable(name)] = int(values.is_unique().sum()) / max(len(published), 1)
+    return {
+        "known": tuple(printable(name) for name in known),
+        "least": least,
+        "least_wild": _wild(published.frame.select(known)),
+        "disclosed": tuple(printable(name) for name in secrets if uniform[name].any()),
+        "alone": alone,
+    }
+
+
+def _wild(frame: pl.DataFrame) -> int | None:
+    """Return the fewest rows that agree with a row where a blank agrees with everything; None for many patterns.
+
+    >>> _wild(pl.DataFrame({"age": ["20", "20", None], "sex": ["f", "f", "f"]}))
+    3
+    """
+    names = frame.columns
+    kinds = (
+        frame.group_by(names)
+        .len("n")
+        .with_columns(at=pl.concat_str([pl.col(name).is_null().cast(pl.Int8) for name in names]))
+    )
+    patterns = kinds["at"].unique()
+    if len(patterns) == 1 or len(patterns) > 64 or not len(frame):
+        return None
+    parts = {str(at): kinds.filter(pl.col("at") == at) for at in patterns}
+    least = len(frame)
+    for mine, rows in parts.items():
+        total = rows.select(*names, total=pl.lit(0, dtype=pl.Int64))
+        for other, theirs in parts.items():
+            both = [n for n, a, b in zip(names, mine, other, strict=True) if a == b == "0"]
+            if both:
+                sums = theirs.group_by(both).agg(more=pl.col("n").sum().cast(pl.Int64))
+                total = total.join(sums, on=both, how="left", maintain_order="left")
+            else:
+                total = total.with_columns(more=pl.lit(int(theirs["n"].sum()), dtype=pl.Int64))
+            total = total.with_columns(total=pl.col("total") + pl.col("more").fill_null(0)).drop("more")
+        if "0" in mine:  # a row without any value is nobody's
+            least = min(least, int(total["total"].to_numpy().min()))
+    return least
+
+
+def _copies(cells: Records, known: Records, control: Records | None) -> Copies | None:
+    """Count released rows that equal a row that comes once in the original, and how many would by chance."""
+    names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
+    kinds = known.frame.group_by(names).len("n")
+    once = kinds.filter(pl.col("n") == 1)
+    rows = cells.frame.select(names)
+
+    def equal(those: pl.DataFrame) -> int:
+        return len(rows.join(those.select(names), on=names, how="semi", nulls_equal=True))
+
+    copied, size = equal(once), len(rows)
+    if control is not None and set(names) <= set(control.frame.columns) and len(control):
+        theirs = control.frame.group_by(names).len("n").filter(pl.col("n") == 1)
+        share = len(once) / max(len(theirs), 1)
+        by_chance = equal(theirs)
+        expected, spread = by_chance * share, (by_chance + 1) ** 0.5 * share
+        by = "control"
+    else:
+        twice = int((kinds["n"] == 2).sum())
+        scale = 2 * size / max(len(known), 1)
+        expected, spread, by = twice * scale, (twice + 1) ** 0.5 * scale, "original"
+    most = expected + _FAR * spread
+    beyond = copied > most + _FAR * most**0.5 + _LEAST_MATCHED
+    return Copies(rows=size, copied=copied, expected=min(expected, float(size)), beyond=beyond, by=by)
+
+
+# --- histories --------------------------------------------------------------------------------------------------------
+
+
+def _of_history(
+    cells: History, known: Records, published: Records, file: ForeignFile, fits: Flags, seed: int,
+    progress: Progress, tried: list[str], not_tried: list[Any],
+) -> dict[str, Any]:  # fmt: skip
+    """Return what is found of a history: equal histories, who fits each pseudonym, what can be undone, numbering."""
+    found: dict[str, Any] = {}
+    if not isinstance(known, History) or not isinstance(published, History):
+        raise TypeError("a history from elsewhere has a history as its original")
+    classes = history_classes(published)["class"].to_numpy()
+    least = int(np.bincount(classes).min()) if len(classes) else 1
+    found["least"] = least if least > 1 else None
+    tried.append("classes")
+    pairs = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+    counts = np.zeros(0, dtype=np.int64)
+    try:
+        consistent = consistent_customers(known, cells, part_of(progress, 0.0, 0.6), enough=1_000)
+        each = consistent.candidates.counts
+        counts = each
+        tried.append("candidates")
+        found["candidates"] = _counted(counts)
+        single = np.flatnonzero(each == 1)
+        who = consistent.candidates.customer[consistent.candidates.first[single]]
+        pairs = pl.DataFrame({"pseudonym": consistent.pseudonyms.gather(single).cast(pl.String),
+                              "customer": consistent.customers.gather(who).cast(pl.String)})  # fmt: skip
+    except InputError:
+        not_tried.append(("candidates", "fits"))
+    if len(counts) and (counts > 0).mean() >= 0.5:
+        not_tried.append(("undone", "needless"))
+    else:
+        tried.append("undone")
+        undone = []
+        for what, attack in (("dates", "shifted"), ("items", "recoded")):
+            column = cells.schema.with_role(Role.DATE if what == "dates" else Role.ITEM)
+            if (
+                column
+                and not is_generalised(cells.frame[column[0].name].dtype)
+                and every_attack[attack].fits(known.schema)
+            ):
+                guess = every_attack.create(attack).attack(known, cells, seed=seed).pairs
+                matched, constant = _matched_pairs(known, cells, guess, column[0].name, what)
+                if matched is not None:
+                    undone.append(Undone(what=what, constant=constant, named=len(matched), of=len(cells.customers)))
+                    pairs = matched if len(matched) > len(pairs) else pairs
+        found["undone"] = tuple(undone)
+    if file.truth is not None:
+        pairs = _secret(file, known).pseudonyms.unique("pseudonym").select("pseudonym", "customer")
+    found["pairs"] = pairs
+    found["ids"] = _numbered_in_order(known, cells, pairs)
+    tried.append("ids")
+    return found
+
+
+def _matched_pairs(
+    known: History, cells: History, guess: pl.DataFrame, target: str, what: str
+) -> tuple[pl.DataFrame | None, bool]:
+    """Return the pairs that match row for row once dates are shifted back or items translated, beyond chance.
+
+    Chance is what the same pairs match when each pseudonym is given the next one's customer.
+    """
+    who = known.schema.role(Role.CUSTOMER).name
+    others = [c.name for c in cells.schema.columns if c.name not in (who, target)]
+    others = [
+        name
+        for name in others
+        if not is_interval(cells.frame[name].dtype) and not is_generalised(cells.frame[name].dtype)
+    ]
+    guess = guess.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(
+        "pseudonym", keep="first", maintain_order=True
+    )
+    results = []
+    for turn in (0, 1):
+        pairs = guess.with_columns(pl.col("customer").shift(1).fill_null(guess["customer"].last())) if turn else guess
+        mine = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *others, seen=target).with_row_index(
+            "at"
+        )
+        mine = mine.join(pairs, on="pseudonym")
+        own = known.frame.select(pl.col(who).cast(pl.String).alias("customer"), *others, true=target)
+        both = mine.join(own, on=["customer", *others], how="inner", nulls_equal=True).drop_nulls(["seen", "true"])
+        if what == "dates":
+            both = both.with_columns(key=(pl.col("seen").cast(pl.Date) - pl.col("true").cast(pl.Date)).dt.total_days())
+            votes = both.group_by("pseudonym", "key").agg(rows=pl.col("at").n_unique())
+        else:
+            both = both.with_columns(pl.col("seen", "true").cast(pl.String))
+            code = both.group_by("seen", "true").agg(n=pl.col("at").n_unique())
+            code = code.sort("n", "true", descending=[True, False]).unique("seen", keep="first")
+            votes = both.join(code, on=["seen", "true"], how="semi").group_by("pseudonym").agg(
+                rows=pl.col("at").n_unique(), key=pl.lit(0)
+            )  # fmt: skip
+        best = votes.sort("rows", "key", descending=[True, False]).unique("pseudonym", keep="first")
+        whole = mine.group_by("pseudonym", "customer").len("whole").join(best, on="pseudonym")
+        matched = whole.filter((pl.col("rows") >= _LEAST_MATCHED) & (pl.col("rows") >= _MATCHED * pl.col("whole")))
+        results.append(matched)
+    found, chance = results[0], len(results[1])
+    moved = found.filter(pl.col("key") != 0) if what == "dates" else found
+    if len(moved) <= chance + _FAR * (chance + 1) ** 0.5 + _LEAST_MATCHED or 2 * len(moved) < len(found):
+        return None, False
+    constant = what == "dates" and bool(found["key"].value_counts(sort=True)["count"][0] >= 0.9 * len(found))
+    return found.select("pseudonym", "customer").sort("pseudonym"), constant
+
+
+def _numbered_in_order(known: History, cells: History, pairs: pl.DataFrame) -> tuple[OrderLeak, ...]:
+    """Return whether pseudonyms follow the customers' own order or first rows, or the rows or sums they have."""
+    who = known.schema.role(Role.CUSTOMER).name
+    money = [
+        c.name for c in cells.schema.with_role(Role.PRICE, Role.QUANTITY) if cells.frame[c.name].dtype.is_numeric()
+    ]
+    spent = pl.fold(pl.lit(1.0), lambda a, b: a * b, [pl.col(name).cast(pl.Float64) for name in money]).sum()
+    rows = cells.frame.group_by(pl.col(who).cast(pl.String).alias("pseudonym")).agg(rows=pl.len(), spent=spent)
+    first = known.frame.select(pl.col(who).cast(pl.String).alias("customer")).with_row_index("first").unique(
+        "customer", keep="first"
+    )  # fmt: skip
+    linked = pairs.join(first, on="customer", how="inner")
+    errors = []
+    for frame, key in ((rows, "rows"), (rows, "spent"), (linked, "first"), (linked, "customer")):
+        frame = frame.drop_nulls([key, "pseudonym"])
+        if len(frame) < _FEWEST:
+            continue
+        errors.append(_errors(pl.DataFrame({"class": 0, "a": _ranked(frame["pseudonym"]), "b": _ranked(frame[key])})))
+    worst = max(errors, key=abs, default=0.0)
+    return (OrderLeak(columns=(printable(who),), errors=worst),) if abs(worst) > _FAR else ()
+
+
+def _ranked(values: pl.Series) -> pl.Series:
+    return _in_order(values).rank() if values.dtype == pl.String else values.rank()
