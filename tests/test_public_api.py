@@ -18,7 +18,7 @@ def test_exported_names() -> None:
     assert set(noren.__all__) == {
         "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Rule", "Schema", "Score",
         "Table", "__version__", "attack", "attack_folder", "attacks", "check", "dp_counts", "explore",
-        "identifiers", "infer", "losses",
+        "identifiers", "infer", "judge", "losses",
         "measure", "measure_folder", "measures", "methods", "population", "protect", "protect_folder", "read",
         "reconstruct", "sample", "totals",
         "unicity", "verdict",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from noren.inference.singling_out import identifiers, population
     from noren.inference.study import infer
     from noren.inference.unicity import unicity
-    from noren.interactive import Release, attack, measure, protect, read
+    from noren.interactive import Release, attack, judge, measure, protect, read
     from noren.judgement.judging import verdict
     from noren.judgement.rule import Rule
     from noren.measures.losses import losses
@@ -50,6 +50,7 @@ __all__ = [
     "explore",
     "identifiers",
     "infer",
+    "judge",
     "losses",
     "measure",
     "measure_folder",
@@ -74,7 +75,7 @@ _PLACES = {
     "noren.inference.singling_out": ("identifiers", "population"),
     "noren.inference.study": ("infer",),
     "noren.inference.unicity": ("unicity",),
-    "noren.interactive": ("Release", "attack", "measure", "protect", "read"),
+    "noren.interactive": ("Release", "attack", "judge", "measure", "protect", "read"),
     "noren.judgement.judging": ("verdict",),
     "noren.judgement.rule": ("Rule",),
     "noren.measures.losses": ("losses",),

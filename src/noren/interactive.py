@@ -24,10 +24,11 @@ from noren.data.release import Secret, Statement
 from noren.data.schema import Kind
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
-from noren.judgement import judging
+from noren.judgement import foreign, judging
 from noren.judgement.evidence import attack_result
 from noren.judgement.rule import Rule, get_rule
 from noren.judgement.verdict import Verdict
+from noren.ledger.book import Ledger
 from noren.measures import measures as every_measure
 from noren.measures.losses import Losses, losses
 from noren.methods import methods as every_method
@@ -250,6 +251,67 @@ def protect(
     made = api.protect(data, method, seed=seed, audit=audit, keep=keep, progress=progress, **parameters)
     notes = {**made.statement.notes, **({"method": "default"} if by_default else {})}
     return InteractiveRelease(made.public, made.secret, replace(made.statement, notes=notes), data)
+
+
+# --- judge what others made -------------------------------------------------------------------------------------------
+
+
+def judge(
+    original: Any,
+    file: Any,
+    rule: Rule | str | float | None = None,
+    *,
+    map: Mapping[str, str] | None = None,  # noqa: A002 - what the command calls it
+    truth: str | None = None,
+    control: Any = None,
+    ledger: str | Path | None = None,
+    schema: SchemaLike | None = None,
+    attacks: str = "all",
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Verdict:
+    """Judge a file that somebody calls anonymised or synthetic, made by whatever tool.
+
+    Its columns are matched to the original's, its generalised cells are read, and all that applies is tried; the
+    verdict's ``flaws`` say what is wrong, ``facts.foreign`` what was tried and what was not. It is never *proved*.
+
+    Parameters
+    ----------
+    original, file
+        Data frames or files: CSV, Parquet, a workbook. A release goes to :func:`noren.verdict`.
+    map
+        The original's column for columns of the file where names do not tell; an empty name for none.
+    truth
+        The file's column that says whose row each is (a customer, an identifier, or a row counted from 0); or
+        ``"rows"`` where rows stand in the original's order.
+    control
+        People who are not in the original, for inference and copies.
+    ledger
+        A folder of earlier releases (:class:`noren.ledger.book.Ledger`).
+
+    Examples
+    --------
+    >>> import noren
+    >>> people = {"age": [23, 27, 34, 38, 21, 36], "illness": ["flu", "cold"] * 3}
+    >>> ages = ["[20, 30[", "[20, 30[", "[30, 40[", "[30, 40[", "[20, 30[", "*"]
+    >>> roles = {"age": "quasi", "illness": "sensitive"}
+    >>> verdict = noren.judge(people, {"age": ages, "illness": people["illness"]}, 0.4, schema=roles)
+    >>> [str(flaw.code) for flaw in verdict.flaws]
+    ['class-too-small', 'blanks-counted']
+    """
+    data, there = as_records(original, schema), open_release(file)
+    if isinstance(there, BareRelease):
+        return judging.verdict(data, there, rule, progress=progress)
+    again: int | None = None
+    if ledger is not None:
+        books = Ledger.open(ledger)
+        earlier = [BareRelease.load(books.release_folder(entry.period)) for entry in books.entries]
+        again = -1
+        if isinstance(data, History) and all(release.has_secret for release in earlier):
+            known = {name for release in earlier for name in release.secret.pseudonyms["customer"].cast(pl.String)}
+            again = len(known & set(data.customers.cast(pl.String)))
+    how: dict[str, Any] = {"mapping": map, "truth": truth, "control": control, "attacks": attacks, "seed": seed}
+    return foreign.judge_foreign(data, there, rule, again=again, progress=progress, **how)
 
 
 # --- attack and measure ----------------------------------------------------------------------------------------------

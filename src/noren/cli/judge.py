@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, number, progress_bar, say, situation
 from noren.cli.parts.inputs import Control, EngineName, Knowledge, Original, Reading, ReleasePath, RuleName, chosen
@@ -16,6 +16,8 @@ from noren.errors import InputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
+    from noren.execution.engine import OriginalInput
+    from noren.judgement.rule import Rule
     from noren.judgement.verdict import Verdict
     from noren.protocols import Guess
 
@@ -176,16 +178,67 @@ def measure(
 def judge(
     context: typer.Context,
     original: Original,
-    release: ReleasePath,
+    releases: Annotated[list[Path], Argument(metavar="FILE…")],
     rule: RuleName = None,
     names: Annotated[str, Option("--attacks")] = "all",
+    mapping: Annotated[list[str] | None, Option("--map", metavar="COLUMN=ORIGINAL")] = None,
+    truth: Annotated[str | None, Option("--truth", metavar="COLUMN")] = None,
+    ledger: Path | None = None,
     *,
     knowledge: Knowledge,
     control: Control = None,
     reading: Reading,
     seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
-    """Judge a release."""
+    """Judge a release or a file from elsewhere."""
+    from noren.data.reading import read
+    from noren.execution.engine import Engine
+    from noren.interactive import judge as judge_foreign
+    from noren.judgement.rule import get_rule
+
+    # flags of attacks come last, after the files
+    flags = next((at for at, name in enumerate(releases) if str(name).startswith("--")), len(releases))
+    files, arguments = releases[:flags], [*map(str, releases[flags:]), *context.args]
+    if not files:
+        raise ParameterError(_("no file to judge is named; name at least one after the original"))
+    by, here = get_rule(rule), Engine()
+    opened = reading.open(here, original)
+    pairs = dict(pair.partition("=")[::2] for pair in mapping or ())
+    answers, parts, exit_codes = [], list[Part](), set[int]()
+    for file in files:
+        if file.is_dir() or (opened.schema.official and not pairs and truth is None):
+            judged, failed = _judge_release(
+                opened, file, by, names, arguments, vars(knowledge), control=control, seed=seed
+            )
+        else:
+            if arguments:
+                raise ParameterError(
+                    _("a file from elsewhere takes no settings of attacks; leave out {flag}").format(flag=arguments[0])
+                )
+            others = None if control is None else read(control, opened.schema).data
+            how: dict[str, Any] = {
+                "map": pairs,
+                "truth": truth,
+                "control": others,
+                "ledger": ledger,
+                "attacks": names,
+                "seed": seed,
+            }
+            with progress_bar(file.name) as progress:
+                judged = judge_foreign(opened.rows, file, by, progress=progress, **how)
+            failed = {}
+        answers.append(judged.as_dict() | {"release": str(file), "failed": failed})
+        parts += [*([f"{file}:"] if len(files) > 1 else []), *verdict_parts(judged)]
+        exit_codes.add({"broken": 1, "untried": 3}.get(str(judged.status), 0))  # what a pipeline goes by
+    answer = answers[0] if len(answers) == 1 else {"results": answers}
+    return Output(answer, parts, next(code for code in (1, 3, 0) if code in exit_codes))
+
+
+def _judge_release(
+    opened: OriginalInput, release: Path, by: Rule, names: str, arguments: list[str], knowledge: dict[str, Any],
+    *, control: Path | None, seed: int,
+) -> tuple[Verdict, dict[str, str]]:  # fmt: skip
+    """Judge a release of this program or a contest's file; return the verdict, and what broke down."""
     from noren.attacks import attacks
     from noren.data.reading import read, read_any_release
     from noren.execution.engine import Engine
@@ -193,18 +246,15 @@ def judge(
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
     from noren.judgement.outcome import examine
-    from noren.judgement.rule import get_rule
     from noren.judgement.sentences import headline_sentence
     from noren.registry import share_flags
 
-    by, here = get_rule(rule), Engine()
-    opened = reading.open(here, original)
-    data = opened.rows
+    here, data = Engine(), opened.rows
     there = read_any_release(release, data)
-    everyone = names == "all" and not context.args
+    everyone = names == "all" and not arguments
     some = [] if names == "none" else chosen(attacks, names, data.schema)
-    ready = None if everyone else share_flags(some, context.args)
-    limits = here.limits(opened, **vars(knowledge), seed=seed)
+    ready = None if everyone else share_flags(some, arguments)
+    limits = here.limits(opened, **knowledge, seed=seed)
     deciding = deciding_measures(data.schema)
     if not situation.json and ready != []:  # what classes prove or refute need not wait for attacks
         first = judged(examine(data, there, attacks=[], measures=deciding, **limits), by)
@@ -222,18 +272,27 @@ def judge(
                 say(_("{name} was not tried: {reason}").format(name=name, reason=reason))
     for name, reason in outcome.failed.items():
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
-    verdict = judged(outcome, by)
-    answer = verdict.as_dict() | {"release": str(release), "failed": dict(outcome.failed)}
-    exit_code = {"broken": 1, "untried": 3}.get(str(verdict.status), 0)  # what a pipeline goes by
-    return Output(answer, verdict_parts(verdict), exit_code)
+    return judged(outcome, by), dict(outcome.failed)
 
 
 def verdict_parts(verdict: Verdict) -> Iterator[Part]:
     """Yield the verdict: its label, its sentence, the results of each attack, the rule."""
-    from noren.judgement.sentences import cautions, rule_sentence, verdict_label
+    from noren.judgement.sentences import (
+        cautions,
+        flaw_sentence,
+        headline_sentence,
+        remarks,
+        rule_sentence,
+        verdict_label,
+    )
 
     yield verdict_label(verdict.status)
-    yield verdict.sentence
+    if verdict.facts.foreign is None:
+        yield verdict.sentence
+    else:  # a line each: what is wrong and what to do about it, then what was tried and what was not
+        yield headline_sentence(verdict)
+        yield from (f"- {flaw.code}: {flaw_sentence(flaw, verdict)}" for flaw in verdict.flaws[1:])
+        yield from remarks(verdict)
     yield from (line for line in cautions(verdict) if line not in verdict.sentence)
     headings, *rows = verdict.evidence_table()
     if rows:

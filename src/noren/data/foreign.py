@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -78,6 +78,7 @@ class ForeignFile:
     by_values: tuple[str, ...]
     unread: Mapping[str, int]
     truth: pl.Series | None
+    truth_by: Literal["column", "rows", "none"] = "none"
 
 
 def read_foreign(
@@ -96,16 +97,17 @@ def read_foreign(
     frame = _raw(path) if path is not None else frame_of(data)
     if not len(frame):
         raise FileError(say("no_rows"), file=path)
-    known = None
+    known: pl.Series | None = None
+    by: Literal["column", "rows", "none"] = "none"
     if truth is not None and truth not in frame.columns and truth != "rows":
         raise SchemaError(say("no_column", name=truth, hint=suggestion(truth, frame.columns)), file=path)
     if truth in frame.columns:
-        known, frame = frame[truth].cast(pl.String), frame.drop(truth)
+        known, frame, by = frame[truth].cast(pl.String), frame.drop(truth), "column"
     elif truth == "rows":
         if len(frame) != len(original):
             raise SchemaError(say("rows_differ", rows=len(frame), original=len(original)), file=path)
         who = original[Role.CUSTOMER] if original.schema.kind == Kind.HISTORY else pl.int_range(len(frame), eager=True)
-        known = who.cast(pl.String)
+        known, by = who.cast(pl.String), "rows"
     texts = pl.DataFrame([_as_texts(frame[name]) for name in frame.columns])
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
     published, cells, about, unread = [], [], [], {}
@@ -141,6 +143,7 @@ def read_foreign(
         by_values,
         {name: count for name, count in unread.items() if count},
         known,
+        by,
     )
 
 

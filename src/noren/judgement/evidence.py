@@ -121,7 +121,7 @@ class OrderLeak(_Finding):
     errors: float
 
 
-class Candidates(_Finding):
+class CandidateCounts(_Finding):
     """How many people of the original fit what is released, where nobody says who is right.
 
     Attributes
@@ -149,7 +149,7 @@ class Undone(_Finding):
     of: int
 
 
-class Copies(_Finding):
+class CopyCounts(_Finding):
     """Released rows that equal the row of one person; how many are expected of rows that were never looked at."""
 
     rows: int
@@ -187,9 +187,9 @@ class ForeignFacts(_Finding):
     disclosed: tuple[str, ...] = ()
     order: OrderLeak | None = None
     ids: tuple[OrderLeak, ...] = ()
-    candidates: Candidates | None = None
+    candidates: CandidateCounts | None = None
     undone: tuple[Undone, ...] = ()
-    copies: Copies | None = None
+    copies: CopyCounts | None = None
     again: int | None = None
     tried: tuple[str, ...] = ()
     not_tried: tuple[tuple[str, str], ...] = ()
@@ -455,7 +455,6 @@ class Reason(StrEnum):
     DATES_SHIFTED = "dates-shifted"
     ITEMS_RECODED = "items-recoded"
     COPIED_ROWS = "copied-rows"
-    RELEASED_AGAIN = "released-again"
     TRUTH_UNKNOWN = "truth-unknown"
     NO_FLAW_FOUND = "no-flaw-found"
 

@@ -37,7 +37,7 @@ from noren.errors import InputError
 from noren.execution.engine import people_in
 from noren.inference.findings import Inferred
 from noren.inference.study import inferred_from
-from noren.judgement.evidence import Candidates, Copies, Facts, ForeignFacts, OrderLeak, Undone, facts_of
+from noren.judgement.evidence import CandidateCounts, CopyCounts, Facts, ForeignFacts, OrderLeak, Undone, facts_of
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.page_text import printable
@@ -66,6 +66,7 @@ def judge_foreign(
     truth: str | None = None,
     control: Any = None,
     schema: SchemaLike | None = None,
+    attacks: str = "all",
     seed: int = 0,
     again: int | None = None,
     progress: Progress = silent,
@@ -74,7 +75,8 @@ def judge_foreign(
     records = as_records(original, schema)
     file = read_foreign(data, records, mapping=mapping, truth=truth)
     others = None if control is None else as_records(control, records.schema)
-    return judge(foreign_facts(records, file, others, seed=seed, again=again, progress=progress), get_rule(rule))
+    how: dict[str, Any] = {"attacks": attacks, "seed": seed, "again": again, "progress": progress}
+    return judge(foreign_facts(records, file, others, **how), get_rule(rule))
 
 
 def foreign_facts(
@@ -82,6 +84,7 @@ def foreign_facts(
     file: ForeignFile,
     control: Records | None = None,
     *,
+    attacks: str = "all",
     seed: int = 0,
     again: int | None = None,
     progress: Progress = silent,
@@ -144,8 +147,8 @@ def foreign_facts(
     else:
         tried.append("attacks")
         release = Release(cells, secret, statement)
-        kinds = [name for name in every_attack if every_attack[name].fits(known.schema)]
-        ready = [every_attack.create(name) for name in kinds if not _needs_parameter(every_attack[name])]
+        listed = [name.strip() for name in attacks.split(",") if name.strip()]
+        ready = None if attacks == "all" else [] if attacks == "none" else listed
         made = examine(known, release, attacks=ready, measures=[], progress=part_of(progress, 0.5, 0.9), seed=seed)
         outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
     if control is None:
@@ -172,10 +175,6 @@ def foreign_facts(
     foreign = ForeignFacts(**found, tried=tuple(dict.fromkeys(tried)), not_tried=tuple(not_tried))
     progress(1.0)
     return facts.model_copy(update=none | {"identifying": identifying, "foreign": foreign})
-
-
-def _needs_parameter(kind: Any) -> bool:
-    return any(about.is_required() for about in kind.model_fields.values())
 
 
 def _secret(file: ForeignFile, original: Records) -> Secret:
@@ -208,12 +207,12 @@ def _fits(cells: Records, known: Records, names: list[str], rows: Whole) -> Flag
     return fits
 
 
-def _counted(counts: Whole) -> Candidates:
+def _counted(counts: Whole) -> CandidateCounts:
     """Return how many fit, and how often a guess among them is right."""
     rates = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
     rate = float(rates.mean()) if len(rates) else 0.0
     low, high = share_interval(round(rates.sum()), len(rates))
-    return Candidates(
+    return CandidateCounts(
         asked=len(counts), fitted=int((counts > 0).sum()), single=int((counts == 1).sum()), rate=rate,
         low=min(low, rate), high=max(high, rate),
     )  # fmt: skip
@@ -425,7 +424,7 @@ def _wild(frame: pl.DataFrame) -> int | None:
     return least
 
 
-def _copies(cells: Records, known: Records, control: Records | None) -> Copies | None:
+def _copies(cells: Records, known: Records, control: Records | None) -> CopyCounts | None:
     """Count released rows that equal a row that comes once in the original, and how many would by chance."""
     names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
     kinds = known.frame.group_by(names).len("n")
@@ -448,7 +447,7 @@ def _copies(cells: Records, known: Records, control: Records | None) -> Copies |
         expected, spread, by = twice * scale, (twice + 1) ** 0.5 * scale, "original"
     most = expected + _FAR * spread
     beyond = copied > most + _FAR * most**0.5 + _LEAST_MATCHED
-    return Copies(rows=size, copied=copied, expected=min(expected, float(size)), beyond=beyond, by=by)
+    return CopyCounts(rows=size, copied=copied, expected=min(expected, float(size)), beyond=beyond, by=by)
 
 
 # --- histories --------------------------------------------------------------------------------------------------------

@@ -281,7 +281,7 @@ def flaws_of(facts: Facts, foreign: ForeignFacts, rule: Rule) -> list[Flaw]:
     copies = foreign.copies
     if copies is not None and copies.beyond and copies.copied * (1 - beyond) > copies.expected:
         flaws.append(Flaw(code=Reason.COPIED_ROWS))
-    return [*flaws, *([Flaw(code=Reason.RELEASED_AGAIN)] if foreign.again else [])]
+    return flaws
 
 
 def _judge_foreign(

@@ -209,7 +209,7 @@ def flaw_sentence(flaw: Flaw, verdict: Verdict) -> str:
     values: dict[str, object] = {"columns": listing(list(flaw.columns)), "allowed": allowed(verdict.rule)}
     least = foreign.least or 1
     values |= {"least": count(least), "rows": _rows(least), "chance": percent(1 / least)}
-    values |= {"wild": _rows(foreign.least_wild or least), "again": count(foreign.again or 0)}
+    values["wild"] = _rows(foreign.least_wild or least)
     values["share"] = percent(max((foreign.alone[name] for name in flaw.columns if name in foreign.alone), default=0.0))
     values["errors"] = "∞" if foreign.order is None or isinf(foreign.order.errors) else f"{foreign.order.errors:.1f}"
     if foreign.candidates is not None:
@@ -234,6 +234,7 @@ def foreign_sentences(facts: Facts) -> list[str]:
     if foreign.candidates is not None:
         found = {name: count(getattr(foreign.candidates, name)) for name in ("asked", "fitted", "single")}
         notes.append(say("foreign.candidates", **found))
+    notes += [say("foreign.again", again=count(foreign.again))] if foreign.again else []
     for name, reason in foreign.not_tried:
         what, _colon, columns = name.partition(":")
         about = say(f"check.{what}", columns=columns) if columns else say(f"check.{what}")
