@@ -156,7 +156,8 @@ def _raw(path: Path) -> pl.DataFrame:
         blocks, names = list(parquet_blocks(source)), None
     else:
         form = source.text_form()
-        blocks, names = [block for _row, block in text_blocks(source, form, strip=True)], column_names(form)
+        strip = form.columns > 1 and all((cell or "").startswith(" ") for cell in form.first_line[1:])
+        blocks, names = [block for _row, block in text_blocks(source, form, strip=strip)], column_names(form)
     if not blocks:
         raise FileError(say("no_rows"), file=path)
     frame = pl.concat(blocks)

@@ -164,6 +164,8 @@ class ForeignFacts(_Finding):
 
     Attributes
     ----------
+    columns, by_values
+        The original's column of each column of the file, None where it has none; and those matched by their cells.
     truth
         Whether the file says whose row each is: by a column, by the order of rows, or not.
     people
@@ -177,6 +179,8 @@ class ForeignFacts(_Finding):
         The checks that were made; those that were not, each with what it concerns.
     """
 
+    columns: Mapping[str, str | None] = {}
+    by_values: tuple[str, ...] = ()
     truth: Literal["column", "rows", "none"] = "none"
     people: bool = True
     known: tuple[str, ...] = ()

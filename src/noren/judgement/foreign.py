@@ -33,7 +33,7 @@ from noren.data.reading import SchemaLike, as_records
 from noren.data.release import Release, Secret
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.errors import InputError
+from noren.errors import InputError, listing
 from noren.execution.engine import people_in
 from noren.inference.findings import Inferred
 from noren.inference.study import inferred_from
@@ -92,8 +92,14 @@ def foreign_facts(
     """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
     cells, published = file.cells, file.published
     known = original.without(name for name in original.schema.names if name not in cells.schema.names)
-    tried, not_tried = ["identifiers"], [(f"labels:{printable(name)}", "labels") for name in file.unread]
+    tried, not_tried = ["identifiers"], list[tuple[str, str]]()
+    if file.unread:
+        not_tried.append((f"labels:{printable(listing(list(file.unread)))}", "labels"))
     found: dict[str, Any] = {"truth": file.truth_by, "hashed": _hashed(published, original)}
+    found["columns"] = {
+        printable(name): None if mine is None else printable(mine) for name, mine in file.columns.items()
+    }
+    found["by_values"] = tuple(printable(name) for name in file.by_values)
     statement = Statement("unknown")
     exact = not file.unread and not cells.generalised
     names = [c.name for c in cells.schema.columns if c.role not in _NAMING]

@@ -230,7 +230,11 @@ def foreign_sentences(facts: Facts) -> list[str]:
     foreign = facts.foreign
     if foreign is None:
         return []
-    notes = [say("foreign.tried", names=listing([say(f"check.{name}") for name in foreign.tried]))]
+    by_values = [f"{name} = {foreign.columns[name]}" for name in foreign.by_values]
+    alone = [name for name, mine in foreign.columns.items() if mine is None]
+    notes = [say("foreign.by_values", columns=listing(by_values))] if by_values else []
+    notes += [say("foreign.unmatched", columns=listing(alone))] if alone else []
+    notes += [say("foreign.tried", names=listing([say(f"check.{name}") for name in foreign.tried]))]
     if foreign.candidates is not None:
         found = {name: count(getattr(foreign.candidates, name)) for name in ("asked", "fitted", "single")}
         notes.append(say("foreign.candidates", **found))
