@@ -5,6 +5,7 @@ and blanks single cells, Amnesia writes ranges, people replace identifiers by ha
 """
 
 import datetime as dt
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -92,30 +93,28 @@ def _brackets(age: str, width: int, closed: str = "[{},{}[") -> pl.Expr:
 
 
 def arx(
-    frame: pl.DataFrame, path: Path, seed: int = 0, *, shuffled: bool = True, zip_kept: bool = False, rare: bool = False,
-    constant: bool = False,
+    frame: pl.DataFrame, path: Path, seed: int = 0, *, shuffled: bool = True, zip_kept: bool = False,
+    rare: bool = False, constant: bool = False,
 ) -> Path:  # fmt: skip
     """Write what ARX exports: classes of age and city; zip masked to nothing, unless it was forgotten."""
     made = frame.select(
         _brackets("age", 20, "[{}, {}["),
         city=pl.col("city").replace_strict({"Kobe": "{Kobe, Osaka}", "Osaka": "{Kobe, Osaka}",
                                             "Sendai": "{Sapporo, Sendai}", "Sapporo": "{Sapporo, Sendai}"}),
-        zip=pl.col("zip") if zip_kept else pl.lit("*****"),
+        zip=pl.col("zip") if zip_kept else pl.lit("13***"),
         illness="illness",
     )  # fmt: skip
-    if zip_kept is False:
-        made = made.with_columns(zip=pl.lit("13***"))
     if rare:  # one row was suppressed, and its zip was not
-        made = made.with_columns(
-            pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("*")).otherwise(pl.col(name)).alias(name) for name in ("age", "city")
-        ).with_columns(zip=pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("13***9")).otherwise("zip"))
+        there = pl.int_range(pl.len()) == 7
+        made = made.with_columns(pl.when(there).then(pl.lit("*")).otherwise(n).alias(n) for n in ("age", "city"))
+        made = made.with_columns(zip=pl.when(there).then(frame["zip"]).otherwise("zip"))
     if constant:  # everybody in one class has the flu
         one = (pl.col("age") == "[20, 40[") & (pl.col("city") == "{Kobe, Osaka}")
         made = made.with_columns(illness=pl.when(one).then(pl.lit("flu")).otherwise("illness"))
     return _write(_mixed(made, seed) if shuffled else made, path, ";")
 
 
-# --- sdcMicro: factors (20,30], NA --------------------------------------------------------------------------------------
+# --- sdcMicro: factors (20,30], NA ------------------------------------------------------------------------------------
 
 
 def sdcmicro(frame: pl.DataFrame, path: Path, seed: int = 0, *, blanks: bool = False, exact_zip: bool = False) -> Path:
@@ -123,8 +122,9 @@ def sdcmicro(frame: pl.DataFrame, path: Path, seed: int = 0, *, blanks: bool = F
     made = frame.select(_brackets("age", 20, "({},{}]"), city=pl.col("city").replace_strict(CITIES), illness="illness")
     if exact_zip:
         made = made.with_columns(frame["zip"])
-    if blanks:  # four rows share a blank age, which counted as every age would agree with many
-        made = made.with_columns(age=pl.when(pl.int_range(pl.len()).is_in([3, 90, 170, 333])).then(None).otherwise("age"))
+    if blanks:  # four people of the west have a blank age: k = 4, and far more where a blank counts as every age
+        west = made.with_row_index("row").filter(pl.col("city") == "West")["row"].head(4)
+        made = made.with_columns(age=pl.when(pl.int_range(pl.len()).is_in(west.implode())).then(None).otherwise("age"))
     return _write(_mixed(made, seed), path, null="NA")
 
 
@@ -148,8 +148,10 @@ def amnesia(frame: pl.DataFrame, path: Path, seed: int = 0, *, names: bool = Fal
 # --- by hand ----------------------------------------------------------------------------------------------------------
 
 
-def by_hand(frame: pl.DataFrame, path: Path, seed: int = 0, *, names: str = "random", shift: str = "", items: bool = False,
-            dates: bool = True, order: str = "mixed") -> Path:  # fmt: skip
+def by_hand(
+    frame: pl.DataFrame, path: Path, seed: int = 0, *, names: str = "random", shift: str = "", items: bool = False,
+    order: str = "mixed",
+) -> Path:  # fmt: skip
     """Write purchases under pseudonyms: drawn, hashed or numbered; dates shifted, items renamed."""
     draw = np.random.default_rng(seed)
     who = frame["customer"].unique(maintain_order=True)
@@ -158,35 +160,32 @@ def by_hand(frame: pl.DataFrame, path: Path, seed: int = 0, *, names: str = "ran
         drawn = pl.Series([str(n) for n in range(1, len(who) + 1)])
     elif names == "spending":
         spent = frame.group_by("customer").agg((pl.col("price") * pl.col("quantity")).sum()).sort("price", "customer")
-        drawn = pl.DataFrame({"customer": who}).join(spent.with_row_index("n"), on="customer", maintain_order="left")["n"]
+        drawn = who.to_frame().join(spent.with_row_index("n"), on="customer", how="left", maintain_order="left")["n"]
         drawn = drawn.cast(pl.String)
     elif names == "sha256":
-        import hashlib
-
         drawn = pl.Series([hashlib.sha256(text.encode()).hexdigest() for text in who])
     elif names == "kept":
         drawn = who
     code = dict(zip(who, drawn, strict=True))
     made = frame.with_columns(customer=pl.col("customer").replace_strict(code)).rename({"customer": "pseudonym"})
     if shift:
-        by = {c: 45 if shift == "constant" else int(n) for c, n in zip(drawn, draw.integers(-300, 300, len(who)), strict=True)}
+        days = [45] * len(who) if shift == "constant" else draw.integers(-300, 300, len(who)).tolist()
+        by = dict(zip(drawn, days, strict=True))
         moved = pl.col("pseudonym").replace_strict(by, return_dtype=pl.Int64)
         made = made.with_columns(date=pl.col("date") + pl.duration(days=moved))
     if items:
         kinds = frame["item"].unique().sort()
         renamed = dict(zip(kinds, pl.Series([f"X{n}" for n in draw.permutation(len(kinds))]), strict=True))
         made = made.with_columns(item=pl.col("item").replace_strict(renamed))
-    if not dates:
-        made = made.drop("date", "price", "quantity").unique(maintain_order=True)
     return _write(made if order == "kept" else _mixed(made, seed), path)
 
 
 def aggregated(frame: pl.DataFrame, path: Path, seed: int = 0) -> Path:
-    """Write purchases that tell nobody apart: every pseudonym has the same few rows with a year and a group of items."""
+    """Write purchases that tell nobody apart: every pseudonym has a row of the year, and of one of two prices."""
     draw = np.random.default_rng(seed)
     drawn = [f"{n:06}" for n in draw.permutation(900_000)[: frame["customer"].n_unique()] + 100_000]
-    made = pl.DataFrame({"pseudonym": drawn}).with_columns(date=pl.lit("2011"), item=pl.lit("*"), price=pl.lit("*"), quantity=pl.lit("*"))
-    return _write(_mixed(made, seed), path)
+    cells = {"date": pl.lit("2011"), "item": pl.lit("*"), "price": pl.lit("[1, 11["), "quantity": pl.lit("*")}
+    return _write(_mixed(pl.DataFrame({"pseudonym": drawn}).with_columns(**cells), seed), path)
 
 
 # --- synthesisers -----------------------------------------------------------------------------------------------------
@@ -195,8 +194,11 @@ def aggregated(frame: pl.DataFrame, path: Path, seed: int = 0) -> Path:
 def synthetic(frame: pl.DataFrame, path: Path, seed: int = 0, *, copied: float = 0.0) -> Path:
     """Write rows of independent columns, with a share of rows that were copied from the original."""
     draw = np.random.default_rng(seed)
-    made = frame.select(pl.col(name).sample(pl.len(), with_replacement=True, seed=seed + at) for at, name in enumerate(frame.columns))
+    drawn = enumerate(frame.columns, start=10 * seed)
+    made = frame.select(pl.col(name).sample(pl.len(), with_replacement=True, seed=at) for at, name in drawn)
     some = draw.random(len(frame)) < copied
     rows = pl.Series(draw.integers(0, len(frame), len(frame)))
-    made = pl.DataFrame({n: np.where(some, frame[n].gather(rows).to_numpy(), made[n].to_numpy()) for n in frame.columns})
+    made = pl.DataFrame(
+        {n: np.where(some, frame[n].gather(rows).to_numpy(), made[n].to_numpy()) for n in frame.columns}
+    )
     return _write(made, path)

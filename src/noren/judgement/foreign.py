@@ -383,7 +383,11 @@ def _classes(published: Records) -> dict[str, Any]:
     classes = table_classes(published, known)
     least = int(classes.sizes.to_numpy().min()) if len(classes.sizes) else None
     secrets = [c.name for c in columns if c.role == Role.SENSITIVE]
-    rows = published.frame.select(secrets).with_columns(classes.class_of.alias("\0class")).drop_nulls("\0class")
+    rows = (
+        published.frame.with_columns(classes.class_of.alias("\0class"))
+        .select(*secrets, "\0class")
+        .drop_nulls("\0class")
+    )
     uniform = rows.group_by("\0class").agg((pl.all().n_unique() == 1) & (pl.all().null_count() == 0))
     alone = {}
     for name in (c.name for c in columns if c.name in known and c.role == Role.OTHER):

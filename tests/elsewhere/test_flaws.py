@@ -1,0 +1,165 @@
+"""Every known flaw of a file from elsewhere is named, and clean files by the same writers have none."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.elsewhere import writers
+from tests.elsewhere.writers import aggregated, amnesia, arx, by_hand, sdcmicro, synthetic
+
+import noren
+from noren.data.schema import Schema
+from noren.judgement.verdict import Verdict
+
+PEOPLE, PURCHASES = Schema.of(writers.PEOPLE), Schema.of(writers.PURCHASES)
+DRAWN = Schema.of({"kind": "table", "columns": {n: PEOPLE[n].model_dump(exclude={"name"}) for n in PEOPLE.names[2:]}})
+
+FLAWS: list[tuple[Callable[..., Path], dict[str, Any], str]] = [
+    (arx, {"shuffled": False}, "order-leak"),
+    (arx, {"zip_kept": True}, "singled-out"),
+    (arx, {"rare": True}, "class-too-small"),
+    (arx, {"constant": True}, "sensitive-disclosed"),
+    (sdcmicro, {"blanks": True}, "blanks-counted"),
+    (sdcmicro, {"exact_zip": True}, "class-too-small"),
+    (amnesia, {"names": True}, "identified"),
+    (amnesia, {"numbered": True}, "ids-in-order"),
+    (by_hand, {}, "too-few-candidates"),
+    (by_hand, {"names": "kept"}, "identified"),
+    (by_hand, {"names": "first"}, "ids-in-order"),
+    (by_hand, {"names": "spending"}, "ids-in-order"),
+    (by_hand, {"names": "sha256"}, "hashed-identifiers"),
+    (by_hand, {"shift": "constant"}, "dates-shifted"),
+    (by_hand, {"shift": "each"}, "dates-shifted"),
+    (by_hand, {"items": True}, "items-recoded"),
+    (by_hand, {"order": "kept"}, "order-leak"),
+    (synthetic, {"copied": 0.3}, "copied-rows"),
+]
+CLEAN = (arx, sdcmicro, amnesia, synthetic, aggregated)
+
+
+def judged(writer: Callable[..., Path], path: Path, seed: int = 0, **how: Any) -> Verdict:
+    """Judge what a writer writes of an original drawn with the same seed."""
+    of_purchases = writer in (by_hand, aggregated)
+    original = writers.purchases(seed=seed) if of_purchases else writers.people(seed=seed)
+    schema = PURCHASES if of_purchases else DRAWN if writer is synthetic else PEOPLE
+    original = original.select(schema.names)
+    return noren.judge(original, writer(original, path, seed, **how), schema=schema)
+
+
+def codes(verdict: Verdict) -> list[str]:
+    return [str(flaw.code) for flaw in verdict.flaws]
+
+
+@pytest.mark.parametrize(("writer", "how", "code"), FLAWS, ids=lambda value: str(getattr(value, "__name__", value)))
+def test_the_flaw_is_named(writer: Callable[..., Path], how: dict[str, Any], code: str, tmp_path: Path) -> None:
+    verdict = judged(writer, tmp_path / "file.csv", seed=1, **how)
+    assert code in codes(verdict)
+    assert verdict.status == "broken"
+    said = verdict.as_dict()
+    assert [flaw["code"] for flaw in said["flaws"]] == codes(verdict)
+    assert all(
+        len(flaw["sentence"]) > 40 and "{" not in flaw["sentence"].replace("{Kobe", "") for flaw in said["flaws"]
+    )
+    assert verdict.sentence.startswith("Broken: ")
+
+
+@pytest.mark.parametrize("writer", CLEAN, ids=lambda writer: writer.__name__)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_clean_file_has_no_flaw(writer: Callable[..., Path], seed: int, tmp_path: Path) -> None:
+    verdict = judged(writer, tmp_path / "file.csv", seed)
+    assert codes(verdict) == []
+    # of synthetic rows nothing decides without a control group
+    expected = ("untried", "truth-unknown") if writer is synthetic else ("withstands", "classes-large-enough")
+    assert (verdict.status, verdict.reason) == expected
+    assert verdict.facts.foreign is not None
+    assert ("attacks", "truth") in verdict.facts.foreign.not_tried
+    assert "Not tried: linkage with the truth" in verdict.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("writer", CLEAN, ids=lambda writer: writer.__name__)
+def test_twenty_more_clean_files_raise_no_alarm(writer: Callable[..., Path], tmp_path: Path) -> None:
+    assert [seed for seed in range(10, 30) if codes(judged(writer, tmp_path / "file.csv", seed))] == []
+
+
+def test_k_is_counted_as_blanks_stand(tmp_path: Path) -> None:
+    foreign = judged(sdcmicro, tmp_path / "file.csv", blanks=True).facts.foreign
+    assert foreign is not None
+    assert foreign.least == 4
+    assert foreign.least_wild is not None
+    assert foreign.least_wild > 100
+
+
+def test_all_flaws_are_listed_not_only_the_first(tmp_path: Path) -> None:
+    verdict = judged(arx, tmp_path / "file.csv", shuffled=False, zip_kept=True)
+    assert set(codes(verdict)) == {"order-leak", "class-too-small", "singled-out", "sensitive-disclosed"}
+
+
+def test_shifts_are_told_apart(tmp_path: Path) -> None:
+    for shift, constant in (("constant", True), ("each", False)):
+        foreign = judged(by_hand, tmp_path / "file.csv", shift=shift).facts.foreign
+        assert foreign is not None
+        assert [undone.constant for undone in foreign.undone] == [constant]
+        assert foreign.undone[0].named >= 0.9 * foreign.undone[0].of
+
+
+def test_copies_are_compared_with_a_control_group(tmp_path: Path) -> None:
+    everybody = writers.people(1200, seed=3).select(DRAWN.names)
+    members, control = everybody[:600], everybody[600:]
+    clean = noren.judge(members, synthetic(members, tmp_path / "a.csv", 3), schema=DRAWN, control=control)
+    assert (clean.status, clean.reason, codes(clean)) == ("withstands", "no-flaw-found", [])
+    copied = noren.judge(members, synthetic(members, tmp_path / "b.csv", 3, copied=0.2), schema=DRAWN, control=control)
+    assert "copied-rows" in codes(copied)
+    assert copied.facts.foreign is not None
+    assert copied.facts.foreign.copies is not None
+    assert copied.facts.foreign.copies.by == "control"
+
+
+def test_with_the_truth_attacks_are_tried(tmp_path: Path) -> None:
+    original = writers.purchases(seed=5)
+    path = by_hand(original, tmp_path / "file.csv", 5, shift="each")
+    shown = pl.read_csv(path)
+    known = original.with_columns(who="customer").select("who")
+    kept = by_hand(original, tmp_path / "kept.csv", 5, shift="each", order="kept")
+    rows = pl.concat([pl.read_csv(kept), known], how="horizontal").sample(len(known), shuffle=True, seed=1)
+    verdict = noren.judge(original, rows, schema=PURCHASES, truth="who", attacks="shifted,jaccard")
+    assert {entry.attack for entry in verdict.evidence} == {"shifted", "jaccard"}
+    assert max(entry.customers for entry in verdict.evidence) > 0.9
+    assert "too-many-named" in codes(verdict)
+    assert len(shown) == len(rows)
+
+
+def test_rows_in_the_originals_order_are_a_truth() -> None:
+    original = writers.people(seed=2)
+    shown = original.select("age", "city", "illness")
+    verdict = noren.judge(original, shown, schema=PEOPLE, truth="rows")
+    assert [entry.attack for entry in verdict.evidence] == ["row-linkage"]
+    assert verdict.facts.foreign is not None
+    assert verdict.facts.foreign.truth == "rows"
+
+
+def test_a_verdict_is_given_again_by_another_rule(tmp_path: Path) -> None:
+    facts = judged(sdcmicro, tmp_path / "file.csv", blanks=True).facts
+    again = type(facts).model_validate_json(facts.model_dump_json())
+    from noren.judgement.judging import judge
+
+    assert {rule: judge(again, rule).status for rule in ("public", "partner", "inside")} == {
+        "public": "broken", "partner": "broken", "inside": "withstands",
+    }  # fmt: skip
+    assert judge(again, "sensitive").status == "broken"
+
+
+@pytest.mark.parametrize("customers", [1, 2, 4, 2001])
+def test_any_number_of_customers_is_judged(customers: int, tmp_path: Path) -> None:
+    original = writers.purchases(customers, seed=1)
+    verdict = noren.judge(original, by_hand(original, tmp_path / "file.csv", 1), schema=PURCHASES)
+    assert verdict.status == "broken"
+
+
+def test_without_roles_a_table_of_one_column_is_judged() -> None:
+    original = pl.DataFrame({"town": ["a", "b"] * 40})
+    clean = noren.judge(original, original.sample(80, shuffle=True, seed=1), schema={"town": "quasi"})
+    assert (clean.status, codes(clean)) == ("withstands", [])
+    assert noren.judge(original, {"town": ["*"] * 80}, schema={"town": "quasi"}).reason == "nothing-said"

@@ -1,0 +1,156 @@
+"""Files from elsewhere: which column is which, and what their cells mean."""
+
+import datetime as dt
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.elsewhere import writers
+
+import noren
+from noren.data.foreign import ForeignFile, column_fits, read_foreign
+from noren.data.frames import Records
+from noren.data.reading import as_records, write
+from noren.data.schema import Column, Schema
+from noren.errors import InputError
+
+ORIGINAL = as_records(writers.people(), Schema.of(writers.PEOPLE))
+
+
+def column(texts: list[str | None], values: list[object], kind: str) -> list[object]:
+    """Return what texts mean beside an original column of a type."""
+    schema = Schema.of({"kind": "table", "columns": {"x": {"role": "quasi", "type": kind}}})
+    original = as_records({"x": values}, schema)
+    cells = read_foreign({"x": texts}, original).cells.frame["x"]
+    return cells.to_list()
+
+
+def test_whole_numbers_in_every_notation() -> None:
+    texts = ["[20, 30[", "[20,30)", "(20,30]", "]20;30]", "20-29", ">=30", "<20", "3*", "{23, 27}", "25", "*", "NA", ""]
+    ends = [(20, 29), (20, 29), (21, 30), (21, 30), (20, 29), (30, 60), (17, 19), (30, 39), (23, 27), (25, 25)]
+    read = column([*texts], [17, 25, 60], "integer")
+    assert read == [*({"lo": lo, "hi": hi} for lo, hi in ends), None, None, None]
+
+
+def test_open_ends_of_decimals_stop_just_before() -> None:
+    (cell, other) = column(["[1.5, 2.5[", "(1.5,2.5]"], [1.5, 2.5], "decimal")
+    assert isinstance(cell, dict)
+    assert isinstance(other, dict)
+    assert cell["lo"] == 1.5
+    assert 2.499 < cell["hi"] < 2.5
+    assert (1.5 < other["lo"] < 1.501, other["hi"]) == (True, 2.5)
+
+
+def test_days_and_their_parts() -> None:
+    days = [dt.date(2011, 1, 5), dt.date(2011, 3, 9)]
+    texts = ["2011-01-05", "2011-Q1", "2011-02", "2011", "[2011-01-01, 2011-02-01[", "*"]
+    first, last = dt.date(2011, 1, 1), dt.date(2011, 12, 31)
+    assert column([*texts], [*days], "date") == [
+        {"lo": days[0], "hi": days[0]},
+        {"lo": first, "hi": dt.date(2011, 3, 31)},
+        {"lo": dt.date(2011, 2, 1), "hi": dt.date(2011, 2, 28)},
+        {"lo": first, "hi": last},
+        {"lo": first, "hi": dt.date(2011, 1, 31)},
+        None,
+    ]
+
+
+def test_categories_sets_masks_and_labels_of_their_own() -> None:
+    texts = ["130**", "{13053, 14850}", "14850", "[13000, 13060[", "*", "North"]
+    zips = ["13053", "13068", "14850"]
+    assert column([*texts], [*zips], "text") == [
+        ["13053", "13068"],
+        ["13053", "14850"],
+        ["14850"],
+        ["13053"],
+        None,
+        None,
+    ]
+    assert column(["Kobe", "NA"], ["Kobe", "NA"], "text") == ["Kobe", "NA"]  # NA is a value here
+
+
+def test_a_label_that_nobody_can_read_is_a_value_of_its_own() -> None:
+    file = read_foreign({"city": ["West", "North", "West"]}, ORIGINAL)
+    assert file.unread == {"city": 3}
+    assert file.published.frame["city"].to_list() == ["West", "North", "West"]
+    assert file.cells.frame["city"].null_count() == 3
+
+
+def names(file: ForeignFile) -> dict[str, str | None]:
+    return dict(file.columns)
+
+
+def test_columns_are_matched_by_names_tools_change() -> None:
+    frame = ORIGINAL.frame.select(Age="age", city_recoded="city", ZIP_masked="zip", anon_illness="illness")
+    file = read_foreign(frame, ORIGINAL)
+    assert names(file) == {"Age": "age", "city_recoded": "city", "ZIP_masked": "zip", "anon_illness": "illness"}
+    assert file.by_values == ()
+
+
+def test_columns_are_matched_by_values_where_names_tell_nothing() -> None:
+    frame = ORIGINAL.frame.select(c1="city", c2="illness", c3="age").with_columns(cluster=pl.lit("k1"))
+    file = read_foreign(frame, ORIGINAL)
+    assert names(file) == {"c1": "city", "c2": "illness", "c3": "age", "cluster": None}
+    assert set(file.by_values) == {"c1", "c2", "c3"}
+
+
+def test_what_could_be_two_columns_is_asked() -> None:
+    schema = Schema.of(
+        {"kind": "table", "columns": {n: {"role": "quasi", "type": "integer"} for n in ("wage", "rent")}}
+    )
+    original = as_records({"wage": [1, 2, 3, 4], "rent": [4, 3, 1, 2]}, schema)
+    with pytest.raises(InputError, match=r"could be any of wage, rent; say which with --map c=wage"):
+        read_foreign({"c": [1, 2, 3, 4]}, original)
+    assert names(read_foreign({"c": [1, 2, 3, 4]}, original, mapping={"c": "rent"})) == {"c": "rent"}
+    with pytest.raises(InputError, match="no column of the file looks like"):
+        read_foreign({"c": [1, 2, 3, 4]}, original, mapping={"c": ""})
+
+
+def test_the_customer_is_asked_for() -> None:
+    original = as_records(writers.purchases(), Schema.of(writers.PURCHASES))
+    frame = original.frame.rename({"customer": "q"}).with_columns(q=pl.lit("x") + pl.col("q"))
+    with pytest.raises(InputError, match="--map q=customer"):
+        read_foreign(frame, original)
+    assert names(read_foreign(frame, original, mapping={"q": "customer"}))["q"] == "customer"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"mapping": {"agee": "age"}}, {"mapping": {"age": "agee"}}, {"truth": "who"}, {"truth": "rows"}]
+)
+def test_wrong_words_are_said_with_what_there_is(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        read_foreign(ORIGINAL.frame.head(3), ORIGINAL, **wrong)  # type: ignore[arg-type]
+
+
+def test_empty_files_are_refused(tmp_path: Path) -> None:
+    for content in ("", "age,city\n"):
+        (tmp_path / "x.csv").write_text(content)
+        with pytest.raises(InputError, match="at least one row"):
+            read_foreign(tmp_path / "x.csv", ORIGINAL)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+def test_every_kind_of_file_reads_alike(suffix: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": ["[20, 30[", "*"], "city": ["Kobe", "Osaka"], "illness": ["flu", "cold"]})
+    path = tmp_path / f"x{suffix}"
+    schema = Schema.of({"kind": "table", "columns": {n: {"role": "other"} for n in frame.columns}})
+    write(Records.of(frame, schema), path)
+    file = read_foreign(path, ORIGINAL)
+    assert file.cells.frame["age"].to_list() == [{"lo": 20, "hi": 29}, None]
+    assert file.published.frame.rows() == [("[20, 30[", "Kobe", "flu"), (None, "Osaka", "cold")]
+
+
+def test_noren_s_own_cells_come_back() -> None:
+    release = noren.protect(ORIGINAL, "mondrian", k=5, seed=1)
+    for shown in (release.to_polars(), release.to_polars(cells="typed")):
+        file = read_foreign(shown, ORIGINAL)
+        assert file.unread == {}
+        age = file.cells.frame["age"].struct.unnest()
+        assert (age["hi"] > age["lo"]).any()
+
+
+def test_which_cell_allows_which_value() -> None:
+    cells = pl.Series("x", [["a", "b"], ["c"], None], dtype=pl.List(pl.String))
+    cell, value, fits = column_fits(cells, pl.Series("x", ["a", "c", None]))
+    assert fits[cell][:, value].tolist() == [[True, False, False], [False, True, False], [True, True, True]]
+    assert Column(name="x").known
