@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -430,11 +430,3 @@ def column_fits(cells: pl.Series, values: pl.Series) -> tuple[np.ndarray[Any, An
         fits = (lo <= own) & (own <= hi) & there[None, :]
     fits[silent] = True
     return which.to_numpy(), rows, fits
-
-
-def sample_rows(length: int, most: int, seed: int) -> Sequence[int]:
-    """Return at most so many places of rows, drawn by the seed, in order."""
-    if length <= most:
-        return range(length)
-    drawn = np.argsort(np.random.Philox(key=seed).random_raw(length), kind="stable")[:most]
-    return [int(place) for place in np.sort(drawn)]

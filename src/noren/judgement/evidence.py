@@ -114,7 +114,7 @@ class OrderLeak(_Finding):
     Attributes
     ----------
     errors
-        How many standard errors from a random order; infinite where hardly a random order would be the same.
+        How many standard errors it is from a random order.
     """
 
     columns: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ import polars as pl
 from noren.attacks import attacks as every_attack
 from noren.data.cells import is_generalised, is_interval
 from noren.data.compatibility import consistent_customers, history_classes
-from noren.data.foreign import ForeignFile, column_fits, read_foreign, sample_rows
+from noren.data.foreign import ForeignFile, column_fits, read_foreign
 from noren.data.frames import History, Records, Table
 from noren.data.reading import SchemaLike, as_records
 from noren.data.release import Release, Secret
@@ -35,7 +35,6 @@ from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.errors import InputError, listing
 from noren.execution.engine import people_in
-from noren.inference.findings import Inferred
 from noren.inference.study import inferred_from
 from noren.judgement.evidence import CandidateCounts, CopyCounts, Facts, ForeignFacts, OrderLeak, Undone, facts_of
 from noren.judgement.judging import judge
@@ -90,95 +89,69 @@ def foreign_facts(
     progress: Progress = silent,
 ) -> Facts:
     """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
-    cells, published = file.cells, file.published
+    cells, published, statement = file.cells, file.published, Statement("unknown")
     known = original.without(name for name in original.schema.names if name not in cells.schema.names)
     tried, not_tried = ["identifiers"], list[tuple[str, str]]()
+
+    def note(check: str, missing: str = "") -> None:
+        if missing:
+            not_tried.append((check, missing))
+        else:
+            tried.append(check)
+
     if file.unread:
-        not_tried.append((f"labels:{printable(listing(list(file.unread)))}", "labels"))
+        note(f"labels:{printable(listing(list(file.unread)))}", "labels")
     found: dict[str, Any] = {"truth": file.truth_by, "hashed": _hashed(published, original)}
-    found["columns"] = {
-        printable(name): None if mine is None else printable(mine) for name, mine in file.columns.items()
-    }
+    found["columns"] = {printable(a): None if b is None else printable(b) for a, b in file.columns.items()}
     found["by_values"] = tuple(printable(name) for name in file.by_values)
-    statement = Statement("unknown")
     exact = not file.unread and not cells.generalised
     names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
-    sample = np.array(sample_rows(len(cells), max(200, min(_MOST_ROWS, _MOST_CELLS // max(len(known), 1))), seed))
+    most = max(200, min(_MOST_ROWS, _MOST_CELLS // max(len(known), 1)))
+    sample = np.sort(np.argsort(np.random.Philox(key=seed).random_raw(len(cells)), kind="stable")[:most])
     fits = _fits(cells, known, names, sample)
     if isinstance(cells, History) and fits.any(axis=1).mean() < 0.5:  # what was shifted or renamed fits nobody
-        ways = [[name for name in names if name != left] for left in names if len(names) > 1]
-        fits = max(
-            (_fits(cells, known, way, sample) for way in ways), key=lambda fit: fit.any(axis=1).sum(), default=fits
-        )
+        ways = (_fits(cells, known, [n for n in names if n != left], sample) for left in names if len(names) > 1)
+        fits = max(ways, key=lambda way: way.any(axis=1).sum(), default=fits)
     progress(0.1)
-    secret = _secret(file, original)
-    is_table = isinstance(cells, Table)
-    found["people"] = not is_table or _about_people(file, known, fits, exact=exact)
+    secret, fitting = _secret(file, original), int(fits.any(axis=1).sum()) >= _FEWEST
     order = _order(published, sample, fits, len(known))
-    fitted = int(fits.any(axis=1).sum())
-    if fitted >= _FEWEST:
-        tried += ["order"]
-        found["order"] = None if order is None else OrderLeak(errors=order)
+    found["order"] = None if order is None else OrderLeak(errors=order)
+    note("order", "" if fitting else "fits")
+    if isinstance(cells, History):
+        found |= _of_history(cells, known, published, file, seed, part_of(progress, 0.1, 0.4), note)
     else:
-        not_tried.append(("order", "fits"))
-    outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
-    inferred: tuple[Inferred, ...] = ()
-    if not isinstance(cells, History):
-        ids = _numbering(published, original)
-        leaks = []
-        for name in ids:  # rows in the order of such a column
-            order_of = _in_order(published.frame[name]).arg_sort()
-            place = np.argsort(order_of.to_numpy())[sample]
-            by = np.argsort(place)
-            placed = replace(published, frame=published.frame[order_of]).without([name])
-            leaks.append((name, _order(placed, place[by], fits[by], len(known))))
-        found["ids"] = tuple(OrderLeak(columns=(printable(n),), errors=e) for n, e in leaks if e is not None)
-        tried += ["ids"] if ids and fitted >= _FEWEST else []
-        not_tried += [] if ids and fitted >= _FEWEST else [("ids", "ids")]
+        found["people"] = _about_people(file, known, fits, exact=exact)
+        leaks = {name: _order_by(name, published, sample, fits) for name in _numbering(published, original)}
+        found["ids"] = tuple(OrderLeak(columns=(printable(n),), errors=e) for n, e in leaks.items() if e is not None)
+        note("ids", "" if leaks and fitting else "ids")
         found["candidates"] = _counted(fits.sum(axis=1))
-        if found["people"]:
-            found |= _classes(published)
-            tried.append("classes")
-        else:
-            not_tried.append(("classes", "people"))
-        if exact and (not found["people"] or found.get("least") == 1):
-            found["copies"] = _copies(cells, known, control)
-            tried.append("copies")
-        else:
-            not_tried.append(("copies", "exact"))
-    else:
-        found |= _of_history(cells, known, published, file, fits, seed, part_of(progress, 0.1, 0.4), tried, not_tried)
-    if found["truth"] == "none":
-        not_tried.append(("attacks", "truth"))
-    else:
-        tried.append("attacks")
-        release = Release(cells, secret, statement)
+        found |= _classes(published) if found["people"] else {}
+        note("classes", "" if found["people"] else "people")
+        drawn = exact and (not found["people"] or found.get("least") == 1)
+        found["copies"] = _copies(cells, known, control) if drawn else None
+        note("copies", "" if drawn else "exact")
+    outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
+    note("attacks", "truth" if file.truth is None else "")
+    if file.truth is not None:
         listed = [name.strip() for name in attacks.split(",") if name.strip()]
         ready = None if attacks == "all" else [] if attacks == "none" else listed
-        made = examine(known, release, attacks=ready, measures=[], progress=part_of(progress, 0.5, 0.9), seed=seed)
+        part, release = part_of(progress, 0.5, 0.9), Release(cells, secret, statement)
+        made = examine(known, release, attacks=ready, measures=[], progress=part, seed=seed)
         outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
-    if control is None:
-        not_tried.append(("inference", "control"))
-    else:
+    if control is not None:
         others = control.without(name for name in control.schema.names if name not in known.schema.names)
-        study = inferred_from(known, others, cells, statement, seed=seed)
-        inferred = study.inferred
-        tried += ["inference"] if inferred else []
-    if again is None:
-        not_tried.append(("ledger", "ledger"))
-    elif again < 0:
-        not_tried.append(("ledger", "secret"))
-    else:
-        tried.append("ledger")
-        found["again"] = again
-    facts = facts_of(replace(outcome, inferred=inferred))
+        outcome = replace(outcome, inferred=inferred_from(known, others, cells, statement, seed=seed).inferred)
+    note("inference", "" if outcome.inferred else "control" if control is None else "inapplicable")
+    note("ledger", "ledger" if again is None else "secret" if again < 0 else "")
+    found["again"] = again
+    facts = facts_of(outcome)
     left_in = _left_in(published, original, found.pop("pairs", None))
     identifying = tuple(dict.fromkeys([*facts.identifying, *left_in]))
-    alone = facts.alone if not is_table else found.get("alone", {})
+    alone = facts.alone if isinstance(cells, History) else found.get("alone", {})
     found["alone"] = {name: share for name, share in alone.items() if name not in identifying}
     # what classes of a table come to is counted here, over all that an attacker may know
     none: dict[str, Any] = {"known_least": None, "known_disclosed": (), "alone": {}, "table": None, "registered": False}
-    foreign = ForeignFacts(**found, tried=tuple(dict.fromkeys(tried)), not_tried=tuple(not_tried))
+    foreign = ForeignFacts(**found, tried=tuple(tried), not_tried=tuple(not_tried))
     progress(1.0)
     return facts.model_copy(update=none | {"identifying": identifying, "foreign": foreign})
 
@@ -291,7 +264,7 @@ def _order(published: Records, sample: Whole, fits: Flags, people: int) -> float
 
 
 def _errors(ranks: pl.DataFrame) -> float:
-    """Return how many standard errors two orders are from independence inside classes; infinite where they are one."""
+    """Return how many standard errors two orders are from independence inside classes."""
     a, b = (pl.col(name) - pl.col(name).mean() for name in ("a", "b"))
     sums = (
         ranks.group_by("class")
@@ -301,11 +274,20 @@ def _errors(ranks: pl.DataFrame) -> float:
     spread = float((sums["a"] * sums["b"] / (sums["n"] - 1)).sum())
     if spread <= 0:
         return 0.0
-    whole, n = float((sums["a"] * sums["b"]).sqrt().sum()), float(sums["n"].sum())
-    both = float(sums["both"].sum())
-    if len(sums) == 1 and n >= _FEWEST and abs(both) > 0.9999 * whole:
-        return float(np.copysign(np.inf, both))
-    return float(both / spread**0.5)
+    whole, both = float((sums["a"] * sums["b"]).sqrt().sum()), float(sums["both"].sum())
+    errors = float(both / spread**0.5)
+    if len(sums) == 1 and len(ranks) >= _FEWEST and abs(both) > 0.9999 * whole:  # one order of 8! = 40,320
+        return float(np.copysign(max(abs(errors), _FAR + 0.1), both))
+    return errors
+
+
+def _order_by(name: str, published: Records, sample: Whole, fits: Flags) -> float | None:
+    """Return by how many standard errors rows in the order of a column follow the original's order."""
+    order = _in_order(published.frame[name]).arg_sort()
+    place = np.argsort(order.to_numpy())[sample]
+    by = np.argsort(place)
+    placed = replace(published, frame=published.frame[order]).without([name])
+    return _order(placed, place[by], fits[by], fits.shape[1])
 
 
 def _numbering(published: Records, original: Records) -> list[str]:
@@ -464,9 +446,8 @@ def _copies(cells: Records, known: Records, control: Records | None) -> CopyCoun
 
 
 def _of_history(
-    cells: History, known: Records, published: Records, file: ForeignFile, fits: Flags, seed: int,
-    progress: Progress, tried: list[str], not_tried: list[Any],
-) -> dict[str, Any]:  # fmt: skip
+    cells: History, known: Records, published: Records, file: ForeignFile, seed: int, progress: Progress, note: Any
+) -> dict[str, Any]:
     """Return what is found of a history: equal histories, who fits each pseudonym, what can be undone, numbering."""
     found: dict[str, Any] = {}
     if not isinstance(known, History) or not isinstance(published, History):
@@ -474,25 +455,25 @@ def _of_history(
     classes = history_classes(published)["class"].to_numpy()
     least = int(np.bincount(classes).min()) if len(classes) else 1
     found["least"] = least if least > 1 else None
-    tried.append("classes")
+    note("classes")
     pairs = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
     counts = np.zeros(0, dtype=np.int64)
     try:
         consistent = consistent_customers(known, cells, part_of(progress, 0.0, 0.6), enough=1_000)
         each = consistent.candidates.counts
         counts = each
-        tried.append("candidates")
+        note("candidates")
         found["candidates"] = _counted(counts)
         single = np.flatnonzero(each == 1)
         who = consistent.candidates.customer[consistent.candidates.first[single]]
         pairs = pl.DataFrame({"pseudonym": consistent.pseudonyms.gather(single).cast(pl.String),
                               "customer": consistent.customers.gather(who).cast(pl.String)})  # fmt: skip
     except InputError:
-        not_tried.append(("candidates", "fits"))
+        note("candidates", "fits")
     if len(counts) and (counts > 0).mean() >= 0.5:
-        not_tried.append(("undone", "needless"))
+        note("undone", "needless")
     else:
-        tried.append("undone")
+        note("undone")
         undone = []
         for what, attack in (("dates", "shifted"), ("items", "recoded")):
             column = cells.schema.with_role(Role.DATE if what == "dates" else Role.ITEM)
@@ -511,7 +492,7 @@ def _of_history(
         pairs = _secret(file, known).pseudonyms.unique("pseudonym").select("pseudonym", "customer")
     found["pairs"] = pairs
     found["ids"] = _numbered_in_order(known, cells, pairs)
-    tried.append("ids")
+    note("ids")
     return found
 
 

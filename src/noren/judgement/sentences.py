@@ -6,7 +6,7 @@ The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil, isinf
+from math import ceil
 from typing import TYPE_CHECKING
 
 from noren.attacks import attacks
@@ -211,7 +211,7 @@ def flaw_sentence(flaw: Flaw, verdict: Verdict) -> str:
     values |= {"least": count(least), "rows": _rows(least), "chance": percent(1 / least)}
     values["wild"] = _rows(foreign.least_wild or least)
     values["share"] = percent(max((foreign.alone[name] for name in flaw.columns if name in foreign.alone), default=0.0))
-    values["errors"] = "∞" if foreign.order is None or isinf(foreign.order.errors) else f"{foreign.order.errors:.1f}"
+    values["errors"] = "" if foreign.order is None else f"{abs(foreign.order.errors):.1f}"
     if foreign.candidates is not None:
         found = foreign.candidates
         values |= {name: percent(getattr(found, name)) for name in ("rate", "low", "high")}
