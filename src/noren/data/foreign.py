@@ -214,7 +214,7 @@ def _matched(
     if schema.kind == Kind.HISTORY:
         claim(lambda name, column: column.role in _HINTS and says(name, *_HINTS[column.role]))
     by_values = []
-    asked: dict[str, list[str]] = {}
+    doubtful: dict[str, list[str]] = {}
     for name in (name for name in frame.columns if name not in columns):
         free = [c for c in schema.columns if c.name not in columns.values()]
         scores = {c.name: _alike(frame[name], texts[name], c, original.frame[c.name]) for c in free}
@@ -223,11 +223,11 @@ def _matched(
             continue
         near = [n for n in best if scores[n] >= max(_SURE, scores[best[0]] - _APART)]
         if len(near) > 1:
-            asked[name] = near
+            doubtful[name] = near
         else:
             columns[name] = near[0]
             by_values.append(name)
-    for name, near in asked.items():
+    for name, near in doubtful.items():
         left = [n for n in near if n not in columns.values()]
         if len(left) > 1:
             example = f"--map {name}={left[0]}"

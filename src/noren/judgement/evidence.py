@@ -126,13 +126,13 @@ class CandidateCounts(_Finding):
 
     Attributes
     ----------
-    asked, fitted, single
+    tested, fitted, single
         Of how many rows or pseudonyms it was counted, how many fit somebody, and how many exactly one.
     rate, low, high
         How often an attacker who guesses among those who fit is right, with its interval of 95 %.
     """
 
-    asked: int
+    tested: int
     fitted: int
     single: int
     rate: float

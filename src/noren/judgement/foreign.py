@@ -123,13 +123,13 @@ def foreign_facts(
         found["people"] = _about_people(file, known, fits, exact=exact)
         leaks = {name: _order_by(name, published, sample, fits) for name in _numbering(published, original)}
         found["ids"] = tuple(OrderLeak(columns=(printable(n),), errors=e) for n, e in leaks.items() if e is not None)
-        note("ids", "" if leaks and fitting else "ids")
+        note("ids", "" if leaks and fitting else "inapplicable")
         found["candidates"] = _counted(fits.sum(axis=1))
         found |= _classes(published) if found["people"] else {}
-        note("classes", "" if found["people"] else "people")
+        note("classes", "" if found["people"] else "inapplicable")
         drawn = exact and (not found["people"] or found.get("least") == 1)
         found["copies"] = _copies(cells, known, control) if drawn else None
-        note("copies", "" if drawn else "exact")
+        note("copies", "" if drawn else "inapplicable")
     outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
     note("attacks", "truth" if file.truth is None else "")
     if file.truth is not None:
@@ -192,7 +192,7 @@ def _counted(counts: Whole) -> CandidateCounts:
     rate = float(rates.mean()) if len(rates) else 0.0
     low, high = share_interval(round(rates.sum()), len(rates))
     return CandidateCounts(
-        asked=len(counts), fitted=int((counts > 0).sum()), single=int((counts == 1).sum()), rate=rate,
+        tested=len(counts), fitted=int((counts > 0).sum()), single=int((counts == 1).sum()), rate=rate,
         low=min(low, rate), high=max(high, rate),
     )  # fmt: skip
 
@@ -470,9 +470,7 @@ def _of_history(
                               "customer": consistent.customers.gather(who).cast(pl.String)})  # fmt: skip
     except InputError:
         note("candidates", "fits")
-    if len(counts) and (counts > 0).mean() >= 0.5:
-        note("undone", "needless")
-    else:
+    if not len(counts) or (counts > 0).mean() < 0.5:  # else rows fit as they stand, and nothing needs to be undone
         note("undone")
         undone = []
         for what, attack in (("dates", "shifted"), ("items", "recoded")):

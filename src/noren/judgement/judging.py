@@ -276,7 +276,7 @@ def flaws_of(facts: Facts, foreign: ForeignFacts, rule: Rule) -> list[Flaw]:
             code = Reason.DATES_SHIFTED if undone.what == "dates" else Reason.ITEMS_RECODED
             flaws.append(Flaw(code=code))
     found = foreign.candidates
-    if found is not None and facts.kind == Kind.HISTORY and 2 * found.fitted > found.asked and found.rate > beyond:
+    if found is not None and facts.kind == Kind.HISTORY and 2 * found.fitted > found.tested and found.rate > beyond:
         flaws.append(Flaw(code=Reason.TOO_FEW_CANDIDATES))
     copies = foreign.copies
     if copies is not None and copies.beyond and copies.copied * (1 - beyond) > copies.expected:

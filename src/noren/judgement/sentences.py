@@ -215,7 +215,7 @@ def flaw_sentence(flaw: Flaw, verdict: Verdict) -> str:
     if foreign.candidates is not None:
         found = foreign.candidates
         values |= {name: percent(getattr(found, name)) for name in ("rate", "low", "high")}
-        values |= {"single": count(found.single), "asked": count(found.asked)}
+        values |= {"single": count(found.single), "tested": count(found.tested)}
     if foreign.copies is not None and flaw.code == Reason.COPIED_ROWS:
         values |= {name: count(round(getattr(foreign.copies, name))) for name in ("copied", "rows", "expected")}
     what = "dates" if flaw.code == Reason.DATES_SHIFTED else "items"
@@ -236,7 +236,7 @@ def foreign_sentences(facts: Facts) -> list[str]:
     notes += [say("foreign.unmatched", columns=listing(alone))] if alone else []
     notes += [say("foreign.tried", names=listing([say(f"check.{name}") for name in foreign.tried]))]
     if foreign.candidates is not None:
-        found = {name: count(getattr(foreign.candidates, name)) for name in ("asked", "fitted", "single")}
+        found = {name: count(getattr(foreign.candidates, name)) for name in ("tested", "fitted", "single")}
         notes.append(say("foreign.candidates", **found))
     notes += [say("foreign.again", again=count(foreign.again))] if foreign.again else []
     for name, reason in foreign.not_tried:
