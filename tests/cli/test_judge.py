@@ -126,3 +126,52 @@ def test_a_rule_of_ones_own_is_in_the_answer(noren, small_csv, release, tmp_path
         "name": "ours", "tolerance": 0, "alpha": 0.01, "attackers": 5, "bound": "sharp", "answers": "best",
     }  # fmt: skip
     assert json.dumps(answer)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """Return a folder with people, and with files of theirs from elsewhere: one in order, one shuffled, one by hand."""
+    frame = pl.DataFrame(
+        {"age": [20 + 7 * n % 40 for n in range(120)], "ill": [("flu", "cold", "gout")[n % 3] for n in range(120)]}
+    )
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "s.toml").write_text(
+        'kind = "table"\n[columns]\nage = { role = "quasi", type = "integer" }\nill = { role = "sensitive" }\n'
+    )
+    ages = pl.concat_str(pl.lit("["), pl.col("age") // 20 * 20, pl.lit(","), pl.col("age") // 20 * 20 + 20, pl.lit("["))
+    made = frame.with_columns(age=ages)
+    made.write_csv(tmp_path / "ordered.csv", separator=";")
+    made.sample(120, shuffle=True, seed=1).write_csv(tmp_path / "clean.csv", separator=";")
+    made.rename({"age": "years", "ill": "q"}).with_row_index("who").sample(120, shuffle=True, seed=1).write_csv(
+        tmp_path / "renamed.csv"
+    )
+    return tmp_path
+
+
+def test_files_from_elsewhere_get_a_verdict_each_and_the_worst_code(noren, elsewhere: Path) -> None:
+    words = ("--schema", elsewhere / "s.toml", "--json")
+    clean = noren("judge", elsewhere / "people.csv", elsewhere / "clean.csv", *words)
+    assert (clean.code, clean.json["verdict"], clean.json["flaws"]) == (0, "withstands", [])
+    assert ["attacks", "truth"] in clean.json["found"]["not_tried"]
+    both = noren("judge", elsewhere / "people.csv", elsewhere / "clean.csv", elsewhere / "ordered.csv", *words)
+    assert (both.code, [one["verdict"] for one in both.json["results"]]) == (1, ["withstands", "broken"])
+    assert [flaw["code"] for flaw in both.json["results"][1]["flaws"]] == ["order-leak"]
+    shown = noren("judge", elsewhere / "people.csv", elsewhere / "clean.csv", elsewhere / "ordered.csv", *words[:2])
+    assert [line for line in shown.out.splitlines() if line.endswith(".csv:")] == [
+        f"{elsewhere}/clean.csv:", f"{elsewhere}/ordered.csv:",
+    ]  # fmt: skip
+    assert "Not tried: linkage with the truth (no column says whose row each is: --truth)." in shown.out
+
+
+def test_columns_are_named_and_so_is_the_truth(noren, elsewhere: Path) -> None:
+    words = (elsewhere / "people.csv", elsewhere / "renamed.csv", "--schema", elsewhere / "s.toml", "--json")
+    named = noren("judge", *words, "--map", "years=age", "--map", "q=ill", "--truth", "who")
+    assert (named.code, named.json["found"]["truth"]) == (0, "column")
+    assert [entry["attack"] for entry in named.json["evidence"]] == ["row-linkage"]
+    # numbers that nobody drew at random are in the order of the original
+    kept = noren("judge", *words, "--map", "years=age", "--map", "q=ill")
+    assert (kept.code, kept.json["reason"]) == (1, "ids-in-order")
+    for wrong, hint in (("age=years", "no column 'age'"), ("years=agee", "did you mean age")):
+        odd = noren("judge", *words, "--map", wrong)
+        assert (odd.code, hint in odd.err) == (2, True)
+    assert noren("judge", *words, "--rounds", 3).code == 2

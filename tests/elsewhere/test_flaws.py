@@ -11,7 +11,9 @@ from tests.elsewhere.writers import aggregated, amnesia, arx, by_hand, sdcmicro,
 
 import noren
 from noren.data.schema import Schema
+from noren.judgement.judging import judge
 from noren.judgement.verdict import Verdict
+from noren.ledger.book import Ledger
 
 PEOPLE, PURCHASES = Schema.of(writers.PEOPLE), Schema.of(writers.PURCHASES)
 DRAWN = Schema.of({"kind": "table", "columns": {n: PEOPLE[n].model_dump(exclude={"name"}) for n in PEOPLE.names[2:]}})
@@ -143,8 +145,6 @@ def test_rows_in_the_originals_order_are_a_truth() -> None:
 def test_a_verdict_is_given_again_by_another_rule(tmp_path: Path) -> None:
     facts = judged(sdcmicro, tmp_path / "file.csv", blanks=True).facts
     again = type(facts).model_validate_json(facts.model_dump_json())
-    from noren.judgement.judging import judge
-
     assert {rule: judge(again, rule).status for rule in ("public", "partner", "inside")} == {
         "public": "broken", "partner": "broken", "inside": "withstands",
     }  # fmt: skip
@@ -163,3 +163,29 @@ def test_without_roles_a_table_of_one_column_is_judged() -> None:
     clean = noren.judge(original, original.sample(80, shuffle=True, seed=1), schema={"town": "quasi"})
     assert (clean.status, codes(clean)) == ("withstands", [])
     assert noren.judge(original, {"town": ["*"] * 80}, schema={"town": "quasi"}).reason == "nothing-said"
+
+
+def test_customers_of_earlier_releases_are_counted(tmp_path: Path) -> None:
+    rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2,
+            "item": ["x", "y"] * 2, "price": [1.0] * 4, "quantity": [1, 2, 3, 4]}  # fmt: skip
+    ledger = Ledger.create(tmp_path / "ledger", schema="pwscup2018", chain=["monthly-pseudonyms"], attacks=["s1"])
+    history = noren.read(rows, "pwscup2018")
+    shown = pl.DataFrame(rows).with_columns(customer=pl.Series(["7", "8"] * 2))
+    before = noren.judge(history, shown, ledger=tmp_path / "ledger").facts.foreign
+    ledger.add(history, seed=1)
+    after = noren.judge(history, shown, ledger=tmp_path / "ledger").facts.foreign
+    assert before is not None
+    assert after is not None
+    assert (before.again, after.again) == (0, 2)
+    table = noren.judge({"age": [1, 2]}, {"age": [1, 2]}, schema={"age": "quasi"}, ledger=tmp_path / "ledger")
+    assert table.facts.foreign is not None
+    assert ("ledger", "secret") in table.facts.foreign.not_tried
+
+
+def test_a_release_of_our_own_goes_its_usual_way() -> None:
+    history = noren.sample(customers=20, rows=300, items=50, seed=1)
+    release = noren.protect(history, "generalize-by-count", k=5, seed=1)
+    assert noren.judge(history, release).reason == noren.verdict(history, release).reason == "guarantee"
+    # its rows alone say no more than their classes
+    shown = noren.judge(history, release.to_polars())
+    assert (shown.status, shown.reason, codes(shown)) == ("withstands", "classes-large-enough", [])
