@@ -46,7 +46,7 @@ def purchases(customers: int = 60, seed: int = 0) -> pl.DataFrame:
     """Return a history: who bought what, when, at what price and how many, in the order of time."""
     draw = np.random.default_rng(seed)
     rows = draw.integers(6, 25, customers)
-    who = np.repeat(draw.permutation(9_000)[:customers] + 1_000, rows)
+    who = np.repeat(draw.permutation(max(9_000, 2 * customers))[:customers] + 1_000, rows)
     draw.shuffle(who)
     item = np.minimum(draw.geometric(0.03, len(who)), 80)
     days = np.sort(draw.integers(0, 360, len(who)))

@@ -107,14 +107,20 @@ def foreign_facts(
     exact = not file.unread and not cells.generalised
     names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
     most = max(200, min(_MOST_ROWS, _MOST_CELLS // max(len(known), 1)))
-    sample = np.sort(np.argsort(np.random.Philox(key=seed).random_raw(len(cells)), kind="stable")[:most])
-    fits = _fits(cells, known, names, sample)
+    drawn = np.argsort(np.random.Philox(key=seed).random_raw(len(cells)), kind="stable")
+    sample = np.sort(drawn[:most])
+    fits, orders = _fits(cells, known, names, sample), list[tuple[Whole, Flags]]()
     if isinstance(cells, History) and fits.any(axis=1).mean() < 0.5:  # what was shifted or renamed fits nobody
         ways = (_fits(cells, known, [n for n in names if n != left], sample) for left in names if len(names) > 1)
         fits = max(ways, key=lambda way: way.any(axis=1).sum(), default=fits)
+    elif names:  # of an order the rows tell most that look like few others
+        alike = published.frame.select(pl.len().over(names)).to_series().to_numpy()
+        rare = np.sort(drawn[np.argsort(alike[drawn], kind="stable")][: most // 2])
+        orders.append((rare, _fits(cells, known, names, rare)))
+    orders.append((sample, fits))
     progress(0.1)
     secret, fitting = _secret(file, original), int(fits.any(axis=1).sum()) >= _FEWEST
-    order = _order(published, sample, fits, len(known))
+    order = next(filter(None, (_order(published, rows, fit, len(known)) for rows, fit in orders)), None)
     found["order"] = None if order is None else OrderLeak(errors=order)
     note("order", "" if fitting else "fits")
     if isinstance(cells, History):
@@ -127,9 +133,9 @@ def foreign_facts(
         found["candidates"] = _counted(fits.sum(axis=1))
         found |= _classes(published) if found["people"] else {}
         note("classes", "" if found["people"] else "inapplicable")
-        drawn = exact and (not found["people"] or found.get("least") == 1)
-        found["copies"] = _copies(cells, known, control) if drawn else None
-        note("copies", "" if drawn else "inapplicable")
+        copied = exact and bool(names) and (not found["people"] or found.get("least") == 1)
+        found["copies"] = _copies(cells, known, control) if copied else None
+        note("copies", "" if copied else "inapplicable")
     outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
     note("attacks", "truth" if file.truth is None else "")
     if file.truth is not None:
@@ -199,9 +205,9 @@ def _counted(counts: Whole) -> CandidateCounts:
 
 def _about_people(file: ForeignFile, known: Records, fits: Flags, *, exact: bool) -> bool:
     """Tell whether rows are about people of the original: nearly each has a person of its own that it equals."""
-    if file.truth is not None or not exact:
-        return True
     rows = file.cells.frame.select(c.name for c in file.cells.schema.columns if c.role not in _NAMING)
+    if file.truth is not None or not exact or not rows.width:
+        return True
     if any(rows[name].null_count() > known.frame[name].null_count() for name in rows.columns):
         return bool(fits.any(axis=1).mean() > 0.5)
     both = (
@@ -513,7 +519,7 @@ def _matched_pairs(
     )
     results = []
     for turn in (0, 1):
-        pairs = guess.with_columns(pl.col("customer").shift(1).fill_null(guess["customer"].last())) if turn else guess
+        pairs = guess.with_columns(pl.col("customer").shift(1, fill_value=guess["customer"].max())) if turn else guess
         mine = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *others, seen=target).with_row_index(
             "at"
         )
