@@ -17,6 +17,7 @@ import polars as pl
 from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.cells import KINDS, kind_counts, median_extent
+from noren.data.foreign import read_foreign
 from noren.data.frames import Card, History, Records, ResultSet
 from noren.data.reading import SchemaLike, as_public, as_records, as_release, open_release, original_of, roles_by_column
 from noren.data.release import Release as BareRelease
@@ -24,8 +25,9 @@ from noren.data.release import Secret, Statement
 from noren.data.schema import Kind
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
-from noren.judgement import foreign, judging
+from noren.judgement import judging
 from noren.judgement.evidence import attack_result
+from noren.judgement.foreign import foreign_facts
 from noren.judgement.rule import Rule, get_rule
 from noren.judgement.verdict import Verdict
 from noren.ledger.book import Ledger
@@ -310,8 +312,10 @@ def judge(
         if isinstance(data, History) and all(release.has_secret for release in earlier):
             known = {name for release in earlier for name in release.secret.pseudonyms["customer"].cast(pl.String)}
             again = len(known & set(data.customers.cast(pl.String)))
-    how: dict[str, Any] = {"mapping": map, "truth": truth, "control": control, "attacks": attacks, "seed": seed}
-    return foreign.judge_foreign(data, there, rule, again=again, progress=progress, **how)
+    read_file = read_foreign(there, data, mapping=map, truth=truth)
+    others = None if control is None else as_records(control, data.schema)
+    how: dict[str, Any] = {"attacks": attacks, "seed": seed, "again": again, "progress": progress}
+    return judging.judge(foreign_facts(data, read_file, others, **how), get_rule(rule))
 
 
 # --- attack and measure ----------------------------------------------------------------------------------------------

@@ -115,7 +115,14 @@ def test_the_customer_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"mapping": {"agee": "age"}}, {"mapping": {"age": "agee"}}, {"truth": "who"}, {"truth": "rows"}]
+    "wrong",
+    [
+        {"mapping": {"agee": "age"}},
+        {"mapping": {"age": "agee"}},
+        {"truth": "who"},
+        {"truth": "rows"},
+        {"mapping": {"age": "age", "zip": "age"}},
+    ],
 )
 def test_wrong_words_are_said_with_what_there_is(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):

@@ -32,6 +32,7 @@ from noren.data.guessing.column_words import Hint, says, spelled
 from noren.data.hierarchies.levels import date_range, number_range, prefix
 from noren.data.schema import Column, Kind, Role, Scale, ValueType
 from noren.errors import FileError, SchemaError, listing, suggestion
+from noren.i18n import _
 from noren.tables import Texts, table_of
 
 say = Texts(__name__)
@@ -128,17 +129,11 @@ def read_foreign(
         cells.append(typed)
     if not cells:
         raise SchemaError(say("nothing_matches", names=listing(original.schema.names)), file=path)
-    whole = original.schema.model_copy(update={"columns": tuple(about), "official": None, "guessed": False})
-    wanted = [series.name for series in cells]
-    schema = original.schema.model_copy(
-        update={
-            "columns": tuple(original.schema[n].model_copy(update={"optional": True}) for n in wanted),
-            "official": None,
-        }
-    )
+    there = [original.schema[series.name].model_copy(update={"optional": True}) for series in cells]
+    plain = original.schema.model_copy(update={"official": None, "guessed": False})
     return ForeignFile(
-        records_of(pl.DataFrame(published), whole),
-        records_of(pl.DataFrame(cells), schema),
+        records_of(pl.DataFrame(published), plain.model_copy(update={"columns": tuple(about)})),
+        records_of(pl.DataFrame(cells), plain.model_copy(update={"columns": tuple(there)})),
         columns,
         by_values,
         {name: count for name, count in unread.items() if count},
@@ -192,6 +187,8 @@ def _matched(
         for word, names in ((name, frame.columns), (mine, list(schema.names))):
             if word not in names and word != "":
                 raise SchemaError(say("no_column", name=word, hint=suggestion(word, names)), file=path)
+        if mine and mine in columns.values():
+            raise SchemaError(_("two columns are named {name!r}; rename one").format(name=mine), file=path)
         columns[name] = mine or None
 
     def bare(name: str) -> str:
@@ -230,8 +227,8 @@ def _matched(
     for name, near in doubtful.items():
         left = [n for n in near if n not in columns.values()]
         if len(left) > 1:
-            example = f"--map {name}={left[0]}"
-            raise SchemaError(say("several", candidates=listing(left), example=example, none=f"{name}="), file=path)
+            about = {"candidates": listing(left), "example": f"--map {name}={left[0]}", "none": f"{name}="}
+            raise SchemaError(say("several", **about), file=path, column=name)
         columns[name] = left[0] if left else None
         by_values += [name] if left else []
     columns |= {name: None for name in frame.columns if name not in columns}

@@ -17,7 +17,6 @@ errors.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,9 +26,8 @@ import polars as pl
 from noren.attacks import attacks as every_attack
 from noren.data.cells import is_generalised, is_interval
 from noren.data.compatibility import consistent_customers, history_classes
-from noren.data.foreign import ForeignFile, column_fits, read_foreign
+from noren.data.foreign import ForeignFile, column_fits
 from noren.data.frames import History, Records, Table
-from noren.data.reading import SchemaLike, as_records
 from noren.data.release import Release, Secret
 from noren.data.schema import Role
 from noren.data.statement import Statement
@@ -37,11 +35,8 @@ from noren.errors import InputError, listing
 from noren.execution.engine import people_in
 from noren.inference.study import inferred_from
 from noren.judgement.evidence import CandidateCounts, CopyCounts, Facts, ForeignFacts, OrderLeak, Undone, facts_of
-from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.page_text import printable
-from noren.judgement.rule import Rule, get_rule
-from noren.judgement.verdict import Verdict
 from noren.kernels.arrays import Flags, Whole
 from noren.kernels.judging.shares import share_interval
 from noren.measures.safety.table_classes import table_classes
@@ -54,28 +49,6 @@ _ALIKE = 0.998
 _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 _MOST_HASHED = 20_000
-
-
-def judge_foreign(
-    original: Any,
-    data: Any,
-    rule: Rule | str | float | None = None,
-    *,
-    mapping: Mapping[str, str] | None = None,
-    truth: str | None = None,
-    control: Any = None,
-    schema: SchemaLike | None = None,
-    attacks: str = "all",
-    seed: int = 0,
-    again: int | None = None,
-    progress: Progress = silent,
-) -> Verdict:
-    """Judge a file from elsewhere; see :func:`noren.judge`."""
-    records = as_records(original, schema)
-    file = read_foreign(data, records, mapping=mapping, truth=truth)
-    others = None if control is None else as_records(control, records.schema)
-    how: dict[str, Any] = {"attacks": attacks, "seed": seed, "again": again, "progress": progress}
-    return judge(foreign_facts(records, file, others, **how), get_rule(rule))
 
 
 def foreign_facts(
