@@ -161,3 +161,17 @@ def test_which_cell_allows_which_value() -> None:
     cell, value, fits = column_fits(cells, pl.Series("x", ["a", "c", None]))
     assert fits[cell][:, value].tolist() == [[True, False, False], [False, True, False], [True, True, True]]
     assert Column(name="x").known
+
+
+def test_the_rows_tell_what_a_label_stands_for_where_it_is_known_whose_they_are() -> None:
+    west = ORIGINAL.frame["city"].replace_strict(writers.CITIES)
+    ordered = read_foreign({"city": west}, ORIGINAL, truth="rows")
+    by_id = read_foreign({"city": west.reverse(), "who": ORIGINAL.frame["id"].reverse()}, ORIGINAL, truth="who")
+    for file in (ordered, by_id):
+        assert file.unread == {}
+        cells = dict(zip(file.published.frame["city"], file.cells.frame["city"], strict=True))
+        assert {label: sorted(cell) for label, cell in cells.items()} == {
+            "West": ["Kobe", "Osaka"], "North": ["Sapporo", "Sendai"],
+        }  # fmt: skip
+    assert by_id.rows is not None
+    assert by_id.rows.to_list() == list(range(len(ORIGINAL) - 1, -1, -1))

@@ -70,7 +70,8 @@ class ForeignFile:
     unread
         For each column how many cells hold a label that is no value of the original and cannot be read.
     truth
-        Whose row each is, as the file's own column says: texts; None where nobody knows.
+        Whose row each is, as the file's own column says: texts; None where nobody knows. ``rows`` are the places of
+        these people's rows in the original, of a table.
     """
 
     published: Records
@@ -79,6 +80,7 @@ class ForeignFile:
     by_values: tuple[str, ...]
     unread: Mapping[str, int]
     truth: pl.Series | None
+    rows: pl.Series | None = None
     truth_by: Literal["column", "rows", "none"] = "none"
 
 
@@ -109,6 +111,7 @@ def read_foreign(
             raise SchemaError(say("rows_differ", rows=len(frame), original=len(original)), file=path)
         who = original[Role.CUSTOMER] if original.schema.kind == Kind.HISTORY else pl.int_range(len(frame), eager=True)
         known, by = who.cast(pl.String), "rows"
+    rows = None if known is None else _rows_of(known, original)
     texts = pl.DataFrame([_as_texts(frame[name]) for name in frame.columns])
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
     published, cells, about, unread = [], [], [], {}
@@ -125,7 +128,8 @@ def read_foreign(
         blank = _blank(texts[name], values if column.scale == Scale.NOMINAL else None)
         published.append(texts[name].set(blank, None).alias(mine))
         about.append(Column(name=mine, role=column.role, optional=True, known=column.known))
-        typed, unread[mine] = _read_column(frame[name].alias(mine), published[-1], column, values)
+        beside = None if rows is None else values.gather(rows)
+        typed, unread[mine] = _read_column(frame[name].alias(mine), published[-1], column, values, beside)
         cells.append(typed)
     if not cells:
         raise SchemaError(say("nothing_matches", names=listing(original.schema.names)), file=path)
@@ -138,8 +142,21 @@ def read_foreign(
         by_values,
         {name: count for name, count in unread.items() if count},
         known,
+        rows,
         by,
     )
+
+
+def _rows_of(who: pl.Series, original: Records) -> pl.Series:
+    """Return the places of people's rows in a table: by an identifier, or counted from 0; null in a history."""
+    if original.schema.kind == Kind.HISTORY:
+        return pl.Series([None] * len(who), dtype=pl.UInt32)
+    rows = who.cast(pl.UInt32, strict=False)
+    for column in original.schema.with_role(Role.IDENTIFIER):
+        own = original.frame[column.name].cast(pl.String).to_frame("who").with_row_index("row").unique("who")
+        found = who.to_frame("who").join(own, on="who", how="left", maintain_order="left")["row"]
+        rows = found if found.null_count() <= rows.null_count() else rows
+    return rows.set((rows >= len(original)).fill_null(value=False), None)
 
 
 def _raw(path: Path) -> pl.DataFrame:
@@ -265,8 +282,13 @@ def _ends_of(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
 # --- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _read_column(values: pl.Series, texts: pl.Series, column: Column, own: pl.Series) -> tuple[pl.Series, int]:
-    """Return what cells mean, null where nothing or nobody can say, and how many nobody can read."""
+def _read_column(
+    values: pl.Series, texts: pl.Series, column: Column, own: pl.Series, beside: pl.Series | None = None
+) -> tuple[pl.Series, int]:
+    """Return what cells mean, null where nothing or nobody can say, and how many nobody can read.
+
+    Where it is known what stood ``beside`` each cell in the original, a label means the values it stands for there.
+    """
     if is_generalised(values.dtype):
         values = texts
     values = values.set(texts.is_null(), None)
@@ -278,6 +300,10 @@ def _read_column(values: pl.Series, texts: pl.Series, column: Column, own: pl.Se
         odd = typed.drop_nulls().unique(maintain_order=True)
         odd = odd.filter(~odd.is_in(domain.implode()))
         meanings = {label: _members(label, domain) for label in odd}
+        if beside is not None:
+            both = pl.DataFrame({"label": typed, "value": beside.cast(pl.String)}).drop_nulls()
+            cover = dict(both.group_by("label").agg(pl.col("value").unique().sort()).iter_rows())
+            meanings = {label: cover.get(label) if known is None else known for label, known in meanings.items()}
         if not any(meanings.values()):
             # codes for items are worth an attack; what other labels cover nobody says
             count = int(typed.is_in(odd.implode()).sum())

@@ -37,6 +37,7 @@ from noren.inference.study import inferred_from
 from noren.judgement.evidence import CandidateCounts, CopyCounts, Facts, ForeignFacts, OrderLeak, Undone, facts_of
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.page_text import printable
+from noren.judgement.release_facts import in_order, standard_errors
 from noren.kernels.arrays import Flags, Whole
 from noren.kernels.judging.shares import share_interval
 from noren.measures.safety.table_classes import table_classes
@@ -137,18 +138,12 @@ def foreign_facts(
 
 def _secret(file: ForeignFile, original: Records) -> Secret:
     """Return whose rows these are, as the file's own column says."""
-    if file.truth is None:
+    if file.truth is None or file.rows is None:
         return Secret.empty()
     if isinstance(file.cells, History):
         pairs = pl.DataFrame({"pseudonym": file.cells[Role.CUSTOMER].cast(pl.String), "customer": file.truth})
-        origin = pl.Series("row", [None] * len(file.cells), dtype=pl.UInt32)
-        return Secret(pairs.drop_nulls().unique(maintain_order=True), origin, len(original))
-    rows = file.truth.cast(pl.UInt32, strict=False)
-    for column in original.schema.with_role(Role.IDENTIFIER):  # a person's own number, else the place of their row
-        own = original.frame[column.name].cast(pl.String).to_frame("who").with_row_index("row").unique("who")
-        found = file.truth.to_frame("who").join(own, on="who", how="left", maintain_order="left")["row"]
-        rows = found if found.null_count() < rows.null_count() or found.null_count() == 0 else rows
-    return Secret(Secret.empty().pseudonyms, rows.set(rows >= len(original), None).alias("row"), len(original))
+        return Secret(pairs.drop_nulls().unique(maintain_order=True), file.rows.alias("row"), len(original))
+    return Secret(Secret.empty().pseudonyms, file.rows.alias("row"), len(original))
 
 
 # --- who fits ---------------------------------------------------------------------------------------------------------
@@ -198,11 +193,7 @@ def _about_people(file: ForeignFile, known: Records, fits: Flags, *, exact: bool
 def _sorted_groups(frame: pl.DataFrame) -> Whole:
     """Return for each row the group of rows that lie together because the file is sorted by its own content."""
     same = np.ones(max(len(frame) - 1, 0), dtype=np.bool_)
-    keys = [
-        key
-        for values in frame.fill_null("")
-        for key in {_in_order(values).dtype: _in_order(values), pl.String: values}.values()
-    ]
+    keys = [key for values in frame.fill_null("") for key in (in_order(values), values)]
     ranks = [key.rank("dense").cast(pl.Int64).to_numpy() for key in keys]
     while ranks:
         steps = [np.diff(rank) for rank in ranks]
@@ -235,34 +226,26 @@ def _order(published: Records, sample: Whole, fits: Flags, people: int) -> float
         beyond = float(fits[there, place].sum() - chance.sum())
         errors += [beyond / spread**0.5] if spread > 0 else []
     means = (fits[there] @ np.arange(people, dtype=np.float64)) / counts
-    ranks = pl.DataFrame({"class": groups[place], "a": place, "b": means})
-    ranks = ranks.select("class", *(pl.col(key).rank().over("class") for key in ("a", "b")))
+    ranks = pl.DataFrame({"class": groups[place], "name": place, "key": means})
+    ranks = ranks.select("class", *(pl.col(key).rank().over("class") for key in ("name", "key")))
     errors.append(_errors(ranks))
     worst = max(errors, key=abs)
     return worst if abs(worst) > _FAR else None
 
 
 def _errors(ranks: pl.DataFrame) -> float:
-    """Return how many standard errors two orders are from independence inside classes."""
-    a, b = (pl.col(name) - pl.col(name).mean() for name in ("a", "b"))
-    sums = (
-        ranks.group_by("class")
-        .agg(n=pl.len(), both=(a * b).sum(), a=(a * a).sum(), b=(b * b).sum())
-        .filter(pl.col("n") > 1)
-    )
-    spread = float((sums["a"] * sums["b"] / (sums["n"] - 1)).sum())
-    if spread <= 0:
-        return 0.0
-    whole, both = float((sums["a"] * sums["b"]).sqrt().sum()), float(sums["both"].sum())
-    errors = float(both / spread**0.5)
-    if len(sums) == 1 and len(ranks) >= _FEWEST and abs(both) > 0.9999 * whole:  # one order of 8! = 40,320
-        return float(np.copysign(max(abs(errors), _FAR + 0.1), both))
-    return errors
+    """Return how many standard errors two orders are from independence inside classes.
+
+    Eight that stand in one order by chance do so once in 20,160 times, though the formula counts fewer errors.
+    """
+    errors, one = standard_errors(ranks, "key"), ranks.select(pl.corr("name", "key")).item() or 0.0
+    enough = len(ranks) >= _FEWEST and abs(one) > 0.9999
+    return float(np.copysign(max(abs(errors), _FAR + 0.1), errors)) if enough else errors
 
 
 def _order_by(name: str, published: Records, sample: Whole, fits: Flags) -> float | None:
     """Return by how many standard errors rows in the order of a column follow the original's order."""
-    order = _in_order(published.frame[name]).arg_sort()
+    order = in_order(published.frame[name]).arg_sort()
     place = np.argsort(order.to_numpy())[sample]
     by = np.argsort(place)
     placed = replace(published, frame=published.frame[order]).without([name])
@@ -278,11 +261,6 @@ def _numbering(published: Records, original: Records) -> list[str]:
         if mine and values.n_unique() > 0.9 * len(published):
             names.append(column.name)
     return names
-
-
-def _in_order(values: pl.Series) -> pl.Series:
-    number = values.cast(pl.Float64, strict=False)
-    return number if number.null_count() == values.null_count() else values
 
 
 # --- identifiers ------------------------------------------------------------------------------------------------------
@@ -468,7 +446,7 @@ def _of_history(
     if file.truth is not None:
         pairs = _secret(file, known).pseudonyms.unique("pseudonym").select("pseudonym", "customer")
     found["pairs"] = pairs
-    found["ids"] = _numbered_in_order(known, cells, pairs)
+    found["ids"] = _numberedin_order(known, cells, pairs)
     note("ids")
     return found
 
@@ -521,7 +499,7 @@ def _matched_pairs(
     return found.select("pseudonym", "customer").sort("pseudonym"), constant
 
 
-def _numbered_in_order(known: History, cells: History, pairs: pl.DataFrame) -> tuple[OrderLeak, ...]:
+def _numberedin_order(known: History, cells: History, pairs: pl.DataFrame) -> tuple[OrderLeak, ...]:
     """Return whether pseudonyms follow the customers' own order or first rows, or the rows or sums they have."""
     who = known.schema.role(Role.CUSTOMER).name
     money = [
@@ -538,10 +516,9 @@ def _numbered_in_order(known: History, cells: History, pairs: pl.DataFrame) -> t
         frame = frame.drop_nulls([key, "pseudonym"])
         if len(frame) < _FEWEST:
             continue
-        errors.append(_errors(pl.DataFrame({"class": 0, "a": _ranked(frame["pseudonym"]), "b": _ranked(frame[key])})))
+        ranks = (in_order(frame[name].cast(pl.String)).rank() for name in ("pseudonym", key))
+        errors.append(
+            _errors(pl.DataFrame(dict(zip(("name", "key"), ranks, strict=True))).with_columns(pl.lit(0).alias("class")))
+        )
     worst = max(errors, key=abs, default=0.0)
     return (OrderLeak(columns=(printable(who),), errors=worst),) if abs(worst) > _FAR else ()
-
-
-def _ranked(values: pl.Series) -> pl.Series:
-    return _in_order(values).rank() if values.dtype == pl.String else values.rank()

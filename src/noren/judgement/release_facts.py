@@ -173,28 +173,28 @@ def _names_look_random(counts: ReleaseCounts, classes: pl.DataFrame) -> bool | N
         return None
     pairs = counts.secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(maintain_order=True)
     pairs = pairs.with_row_index("first").join(classes, on="pseudonym", how="inner")
-    keys = {"customer": _in_order(pairs["customer"]), "first": pairs["first"]}
+    keys = {"customer": in_order(pairs["customer"]), "first": pairs["first"]}
     spent = counts.spent()
     if spent is not None:
         beside = pairs.select("customer").join(spent, on="customer", how="left", maintain_order="left")
         keys |= {key: beside[key].fill_null(0) for key in beside.columns if key != "customer"}
-    ours = _in_order(pairs["pseudonym"])
+    ours = in_order(pairs["pseudonym"])
     table = pl.DataFrame({"class": pairs["class"], "name": ours} | keys)
     ranks = table.select("class", *(pl.col(key).rank().over("class").alias(key) for key in ("name", *keys)))
-    return all(abs(_standard_errors(ranks, key)) < _FAR for key in keys)
+    return all(abs(standard_errors(ranks, key)) < _FAR for key in keys)
 
 
-def _in_order(texts: pl.Series) -> pl.Series:
+def in_order(texts: pl.Series) -> pl.Series:
     """Return the places of texts in their order: that of numbers where all are."""
     numbers = texts.cast(pl.Float64, strict=False)
     return numbers if not numbers.null_count() else texts.rank("dense")
 
 
-def _standard_errors(ranks: pl.DataFrame, key: str) -> float:
+def standard_errors(ranks: pl.DataFrame, key: str) -> float:
     """Return how many standard errors the ranks of names and those by a key are from independence.
 
     >>> ranks = pl.DataFrame({"class": [0, 0, 0, 1, 1, 1], "name": [1, 2, 3, 1, 2, 3], "key": [1, 2, 3, 3, 2, 1]})
-    >>> _standard_errors(ranks, "key")
+    >>> standard_errors(ranks, "key")
     0.0
     """
     a, b = (pl.col(name) - pl.col(name).mean() for name in ("name", key))
