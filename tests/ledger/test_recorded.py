@@ -77,6 +77,15 @@ def test_a_release_over_budget_is_refused_and_nothing_changes(tmp_path: Path) ->
     assert (settings.budget, settings.epsilon) == ({"emm": 0.9}, 1)
 
 
+def test_retention_without_epsilon_cannot_be_held_against_a_budget(tmp_path: Path) -> None:
+    api.protect(people(), "retention", k=20, seed=7).save(tmp_path / "r")
+    assert ledger(tmp_path / "free").record(tmp_path / "r").spent == {}
+    book = ledger(tmp_path / "l", budget={"epsilon": 100})
+    with pytest.raises(CheckFailedError, match="no ε is proved of it"):
+        book.record(tmp_path / "r")
+    assert book.recorded.releases == ()
+
+
 def test_the_same_release_counts_once(tmp_path: Path) -> None:
     book = ledger(tmp_path / "l")
     release = api.protect(people(), "retention", k=20, seed=SECRET)

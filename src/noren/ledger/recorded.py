@@ -101,6 +101,8 @@ class RecordedReleases(BaseModel):
         for other in self.releases:
             if other.digest == release.digest:
                 raise InputError(say("recorded_already", name=other.name))
+        if limit is not None and release.kind == "retention" and not release.spent:
+            raise CheckFailedError(say("unknown_epsilon", name=release.name))
         releases = (*self.releases, release)
         more = RecordedReleases(releases=releases, digest=_digest(releases))
         epsilon = max((more.spent[adjacency].epsilon for adjacency in release.spent), default=0.0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations_with_replacement, permutations
+from math import comb, exp
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.kernels.arrays import Real
-from noren.kernels.reconstruction.privacy import local_epsilon, shuffled_delta, shuffled_epsilon
+from noren.kernels.reconstruction.privacy import _delta, local_epsilon, shuffled_delta, shuffled_epsilon
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of, laplace, least_ratio
 
 Counts = dict[tuple[int, ...], float]
@@ -70,6 +72,21 @@ def test_enumeration_never_exceeds_the_bound(channels: list[Channel], sizes: lis
             exact = exact_delta(joint, rows, epsilon)
             bound = shuffled_delta(epsilon, local, rows)
             assert exact <= bound * (1 + 1e-12) + 1e-15, (rows, epsilon)
+
+
+@pytest.mark.parametrize(("pair", "rows", "clones"), [(0.7, 6, 0.6), (2.5, 12, 0.1), (5.0, 40, 0.02), (1.0, 30, 0.5)])
+def test_closed_form_is_the_sum_over_all_counts(pair: float, rows: int, clones: float) -> None:
+    said_truly = Fraction(exp(pair)) / (1 + Fraction(exp(pair)))
+    for epsilon in (0.0, 0.05, 0.4, 0.9 * pair):
+        total = Fraction(0)
+        for c in range(rows):
+            here = comb(rows - 1, c) * Fraction(clones) ** c * (1 - Fraction(clones)) ** (rows - 1 - c)
+            each = [Fraction(comb(c, i), 2**c) for i in range(c + 1)]
+            for i in range(c + 2):  # how many rows show the first value
+                up, same = each[i - 1] if i else 0, each[i] if i <= c else 0
+                one, two = said_truly * up + (1 - said_truly) * same, (1 - said_truly) * up + said_truly * same
+                total += here * max(one - Fraction(exp(epsilon)) * two, Fraction(0))
+        assert float(total) <= _delta(epsilon, pair, rows, clones) == pytest.approx(float(total), rel=1e-5, abs=1e-14)
 
 
 def test_two_values_of_one_row_are_bounded_exactly() -> None:
