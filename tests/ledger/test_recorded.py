@@ -59,8 +59,9 @@ def test_k_of_several_retentions_is_that_of_linked_rows(tmp_path: Path) -> None:
     book = ledger(tmp_path / "l")
     for name, column in (("a", "sex"), ("b", "town")):
         api.protect(people(), "retention", attributes=[column], k=200, seed=SECRET).save(tmp_path / name)
+        assert book.recorded.joint_k is None
         book.record(tmp_path / name)
-    assert book.recorded.joint_k == pytest.approx(1 + 199 * 199 / 3999)
+    assert book.recorded.joint_k == book.as_dict()["joint_k"] == pytest.approx(1 + 199 * 199 / 3999)
     assert ledger(tmp_path / "other").recorded.joint_k is None
 
 

@@ -159,6 +159,7 @@ class Ledger:
             "left": self.left(),
             "recorded": [release.model_dump(mode="json") for release in recorded.releases],
             "spent": {adjacency: spent.model_dump() for adjacency, spent in recorded.spent.items()},
+            "joint_k": recorded.joint_k,
             "spent_in_words": recorded.sentences(),
             "certificate": None if (now := self.certificate()) is None else now.model_dump(mode="json"),
             "entries": [

@@ -85,10 +85,10 @@ class RecordedReleases(BaseModel):
 
     @property
     def joint_k(self) -> float | None:
-        """The k of all releases by retention for somebody who can link their rows; None where they have none."""
+        """The k of several releases by retention for somebody who can link their rows; None where they have none."""
         parts = [JointPart(r.name, (), r.rows, (r.k - 1) / (r.rows - 1)) for r in self.releases if r.k is not None]
-        with contextlib.suppress(ParameterError):  # none, or of different tables
-            return joint(parts).k
+        with contextlib.suppress(ParameterError):  # of different tables
+            return joint(parts).k if len(parts) > 1 else None
         return None
 
     def sentences(self) -> list[str]:
