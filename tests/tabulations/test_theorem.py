@@ -6,6 +6,7 @@ See docs/theory/totals.md.
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import permutations, product
+from typing import Any
 
 CUSTOMERS = ("ann", "bob", "cat", "dan")
 
@@ -28,7 +29,7 @@ def totals_of(world):
 
 def posteriors(worlds, told):
     """Return for each view of an attacker, who deems all worlds and draws equally likely, Pr(pseudonym is customer)."""
-    seen = defaultdict(Counter)
+    seen: defaultdict[Any, Counter[Any]] = defaultdict(Counter)
     for world in worlds:
         histories = classes_of(world)
         for draw in permutations(range(len(world))):

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -210,7 +210,7 @@ class Grid:
         for value, (total, lowest, _up, _down) in by.items():
             fits &= (total - lowest)[:rows, :columns] >= needed[value]
         buffers = np.flatnonzero(fits.all(axis=1))
-        if not columns or primary[:, columns].any() or not len(buffers):
+        if not columns or primary[:, columns].any() or (self.known and primary[rows].any()) or not len(buffers):
             return False
         buffer = buffers[np.argmin(self.people.reshape(rows + 1, -1)[buffers, columns])]
         state[buffer, :columns] = COMPLEMENTARY
@@ -230,22 +230,3 @@ class Grid:
         if lacking.any():  # ones that add up to their number: only the buffer's margin can hide such a row's
             state[np.append(np.flatnonzero(lacking), buffer), columns] = COMPLEMENTARY
         return not lacking[rows]
-
-    def intervals(self, value: str, cells: Sequence[int] | Whole) -> list[tuple[float, float]]:
-        """Return what an attacker can compute of suppressed cells from the published ones: lowest and highest value."""
-        hidden, total = self.hidden, self.totals[value]
-        bounds: list[Any] = [(low, None) if gone else (was, was)
-                             for low, gone, was in zip(self.lowest[value], hidden, total, strict=True)]  # fmt: skip
-        lines = self.equations
-        right = lines @ np.where(np.isin(np.arange(len(total)), np.concatenate([*self.known, []])), total, 0)
-        right[: len(self.lines)] = 0
-        ends = []
-        for cell in cells:
-            cost = np.zeros(len(total))
-            cost[cell] = 1
-            found = [linprog(sign * cost, A_eq=lines, b_eq=right, bounds=bounds, method="highs") for sign in (1, -1)]
-            low, high = (
-                sign * f.fun if f.status == 0 else -sign * np.inf for sign, f in zip((1, -1), found, strict=True)
-            )
-            ends.append((float(low), float(high)))
-        return ends
