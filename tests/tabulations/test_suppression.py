@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.conftest import examples
 
-from noren.tabulations.suppression import COMPLEMENTARY, DOMINANCE, PUBLISHED, THRESHOLD, Grid
+from noren.tabulations.suppression import COMPLEMENTARY, DOMINANCE, PUBLISHED, THRESHOLD, MarginGrid
 
 
 def grid_of(people, k=3, p=10.0, value="rows", known=()):
@@ -23,7 +23,7 @@ def grid_of(people, k=3, p=10.0, value="rows", known=()):
     ]
     frame = pl.DataFrame(parts, schema=["row", "column", "customer", value], orient="row")
     columns = len(people[0]) if people and len(people[0]) > 1 else 0
-    return Grid.of(frame, (len(people), columns), [value], k, p, known)
+    return MarginGrid.of(frame, (len(people), columns), [value], k, p, known)
 
 
 def intervals(grid, value, cells):

@@ -40,7 +40,7 @@ _MOVED: Final = 1e-6
 
 
 @dataclass
-class Grid:
+class MarginGrid:
     """A table with margins: rows by columns, or rows alone, the last of each being the sum of the others.
 
     ``shares`` has one row for each cell and customer: ``cell``, ``customer`` and the customer's sum of each value.
@@ -85,7 +85,7 @@ class Grid:
     def of(
         cls, parts: pl.DataFrame, shape: tuple[int, int], values: Sequence[str], k: int, p: float,
         known: Sequence[Whole] = (),
-    ) -> Grid:  # fmt: skip
+    ) -> MarginGrid:  # fmt: skip
         """Make the grid of parts with ``row``, ``column``, ``customer`` and values; margins are added to them."""
         rows, columns = shape
         over = [parts, parts.with_columns(row=pl.lit(rows, pl.Int64))]
@@ -122,7 +122,7 @@ class Grid:
         rule = pl.when(pl.col("people") < self.k).then(THRESHOLD).when(dominated).then(DOMINANCE).otherwise(PUBLISHED)
         return sums.with_columns(rule.cast(pl.Int64).alias("state"))
 
-    def protect(self) -> Grid:
+    def protect(self) -> MarginGrid:
         """Suppress complementary cells until every primary cell is hidden."""
         primary, large = np.flatnonzero(self.hidden), self.is_large
         self._hide_sums()

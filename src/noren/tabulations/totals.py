@@ -23,7 +23,7 @@ from noren.data.reading import SchemaLike, as_records
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.tables import Texts
-from noren.tabulations.suppression import PUBLISHED, THRESHOLD, Grid
+from noren.tabulations.suppression import PUBLISHED, THRESHOLD, MarginGrid
 from noren.tabulations.tabulation import Tabulation
 
 say = Texts(__name__)
@@ -101,7 +101,7 @@ def protected_totals(
     p: float = 10.0,
     tables: Sequence[str] | None = None,
     categories: Categories | str | Path | None = None,
-) -> Iterator[tuple[Tabulation, Grid]]:
+) -> Iterator[tuple[Tabulation, MarginGrid]]:
     """Return each table, and the grid that tells why cells are suppressed; that is for the steward alone."""
     if k < 1 or not 0 <= p <= 100:
         name, value, allowed = ("k", k, "k ≥ 1") if k < 1 else ("p", p, "0 ≤ p ≤ 100")
@@ -216,7 +216,9 @@ def _segments(frame: pl.DataFrame, last_day: date | None) -> ShopTable:
     return ShopTable("rfm", tuple(features), ("customers",), parts.sort("customer"))
 
 
-def _grid(table: ShopTable, k: int, p: float, hidden_quarters: Mapping[str, bool]) -> tuple[Grid, dict[str, list[str]]]:
+def _grid(
+    table: ShopTable, k: int, p: float, hidden_quarters: Mapping[str, bool]
+) -> tuple[MarginGrid, dict[str, list[str]]]:
     """Return a table as a protected grid, and the labels of its rows and columns by the keys.
 
     Periods are the columns. Items that too few customers bought are one row, and so are such categories of a large
@@ -240,7 +242,7 @@ def _grid(table: ShopTable, k: int, p: float, hidden_quarters: Mapping[str, bool
         for month, cell in zip(months, margin, strict=True):
             by_quarter.setdefault(quarter_of(month), []).append(cell)
         known = [np.array(cells) for quarter, cells in by_quarter.items() if not hidden_quarters.get(quarter, True)]
-        grid = Grid.of(placed, shape, table.values, k, p, known)
+        grid = MarginGrid.of(placed, shape, table.values, k, p, known)
         rare = grid.state.reshape(shape[0] + 1, -1)[:-1, -1] != PUBLISHED
         rare &= np.array([name != OTHER for name in labels[0]], dtype=bool)
         mixed = OTHER in labels[0] and grid.state.reshape(shape[0] + 1, -1)[labels[0].index(OTHER), -1] != PUBLISHED
@@ -271,7 +273,7 @@ def quarter_of(month: str) -> str:
     return f"{month[:4]}-Q{(int(month[5:]) + 2) // 3}"
 
 
-def _tabulated(table: ShopTable, grid: Grid, labels: Mapping[str, list[str]]) -> Tabulation:
+def _tabulated(table: ShopTable, grid: MarginGrid, labels: Mapping[str, list[str]]) -> Tabulation:
     """Return what is published of a grid: a row for each cell, those of the margins last."""
     columns = grid.shape[1]
     at = np.arange(len(grid.state))
