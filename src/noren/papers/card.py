@@ -133,7 +133,8 @@ def data_card(
         analyses.append(DocumentTable.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
     if grades:
         heads_of_grades = wording.words("card.", "question", "grade")
-        lines = [(_(question.title), _(grades[name])) for name, question in questions().items() if name in grades]
+        graded = [(question.title, grades[name]) for name, question in questions().items() if name in grades]
+        lines = [(_(title), _(grade)) for title, grade in graded]
         analyses += [wording.text("card.grades"), DocumentTable.of(heads_of_grades, lines)]
     # how to read the first column of ranges and the first of sets
     first = [

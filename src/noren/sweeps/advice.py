@@ -94,11 +94,8 @@ def answer(
     """
     sentences = [line for item in advice(candidates, choices) for line in item.sentences]
     first = headline(candidates, choices, answers if needed else ())
-    return [first, *(grades_sentence(answers[at]) for at in _taken(choices) if answers and answers[at]), *sentences]
-
-
-def _taken(choices: Sequence[Choice]) -> list[int]:
-    return [choice.chosen for choice in choices if choice.chosen is not None]
+    taken = [answers[choice.chosen] for choice in choices if choice.chosen is not None] if answers else []
+    return [first, *map(grades_sentence, filter(None, taken)), *sentences]
 
 
 def grades_sentence(answers: Mapping[str, float]) -> str:
@@ -156,7 +153,7 @@ def headline(
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
     values = {"count": count(len(judged)), "safe": count(len(safe))}
     if len(taken) == 1 and answers:
-        known = answers[_taken(choices)[0]]
+        known = answers[candidates.index(taken[0])]
         usable = sum(grade_of(ratio) == Grade.USABLE for ratio in known.values())
         return say("headline.purpose", label=taken[0].place.label, usable=usable, asked=len(known), **values)
     if len(taken) > 1:

@@ -330,7 +330,9 @@ class ImpliedDraws:
                     (_items_of(names, self.categories, uniform[1]) if self.categories else names).alias(column.name)
                 )
             elif column.role == Role.DATE:  # one number for each pseudonym
-                shared = _of_pseudonyms(self.public[Role.CUSTOMER], groups.of_class, uniform[1])
+                first, number = (part.to_numpy() for part in different(self.public[Role.CUSTOMER]))
+                class_of, sizes = np.unique(groups.of_class[first], return_inverse=True, return_counts=True)[1:]
+                shared = _systematic(class_of, sizes, uniform[1][first])[number]
                 drawn.append(typed_values(self.margins[Role.DATE].draw(groups.of_row, groups.of_class, shared), column))
             else:
                 own = _systematic(groups.of_row, groups.size, uniform[2 + list(Role).index(column.role)])
@@ -363,14 +365,6 @@ class ImpliedDraws:
             for question in selected:
                 answers.setdefault(question.name, []).append(question.table(rows))
         return answers
-
-
-def _of_pseudonyms(pseudonyms: pl.Series, of_class: Whole, uniform: Real) -> Real:
-    """Return for the rows of each pseudonym one number, those of a class one m-th apart."""
-    first, number = (part.to_numpy() for part in different(pseudonyms))
-    classes, sizes = np.unique(of_class[first], return_inverse=True, return_counts=True)[1:]
-    drawn: Real = _systematic(classes, sizes, uniform[first])[number]
-    return drawn
 
 
 def _items_of(names: pl.Series, categories: Mapping[str, Sequence[str]], uniform: Real) -> pl.Series:

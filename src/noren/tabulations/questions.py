@@ -66,13 +66,13 @@ class AnswerComparison:
     @property
     def ratio(self) -> float:
         """How far the worst error goes: 1 at the limit of *usable*, 2 at that of *with care*."""
-        return max(self._ratio(name, value) for name, value in self.errors.items())
-
-    def _ratio(self, name: str, value: float) -> float:
-        usable, care = self.question.limits[name]
-        perfect = 1.0 if usable > care else 0.0
-        off, limit, last = abs(value - perfect), abs(usable - perfect), abs(care - perfect)
-        return off / limit if off <= limit else 1 + (off - limit) / (last - limit)
+        ratios = []
+        for name, value in self.errors.items():
+            usable, care = self.question.limits[name]
+            perfect = 1.0 if usable > care else 0.0
+            off, limit, last = abs(value - perfect), abs(usable - perfect), abs(care - perfect)
+            ratios.append(off / limit if off <= limit else 1 + (off - limit) / (last - limit))
+        return max(ratios)
 
     def as_dict(self) -> dict[str, Any]:
         """Return grade, errors and the sums of the values of both answers as plain data."""
@@ -146,7 +146,8 @@ class AnalystQuestion:
         if name := next((name for name in self.shows if name in result["original"]), ""):
             before, after = (_compact(result[side].get(name, 0.0)) for side in ("original", "release"))
             said += f"; {_(_SUMS[name])} {before} → {after}"
-        return _("{title}: {grade} ({errors})").format(title=_(self.title), grade=_(result["grade"]), errors=said)
+        title, grade = _(self.title), str(result["grade"])
+        return _("{title}: {grade} ({errors})").format(title=title, grade=_(grade), errors=said)
 
 
 def _compact(value: float) -> str:
@@ -222,17 +223,14 @@ def rows_to_ask(history: History) -> pl.DataFrame:
     return rows.with_columns(made)
 
 
-def _sums(rows: pl.DataFrame) -> list[pl.Expr]:
-    there = [name for name in ("quantity", "revenue") if name in rows.columns]
-    return [pl.col("weight").sum().alias("rows"), *((pl.col(name) * pl.col("weight")).sum() for name in there)]
-
-
 def _baskets(rows: pl.DataFrame) -> list[str]:
     return ["customer", "day"] if "day" in rows.columns else ["customer"]
 
 
 def _monthly_sales(rows: pl.DataFrame) -> _Answer:
-    return ("month",), rows.group_by("month", maintain_order=True).agg(_sums(rows))
+    there = [name for name in ("quantity", "revenue") if name in rows.columns]
+    sums = [pl.col("weight").sum().alias("rows"), *((pl.col(name) * pl.col("weight")).sum() for name in there)]
+    return ("month",), rows.group_by("month", maintain_order=True).agg(sums)
 
 
 def _revenue(rows: pl.DataFrame) -> _Answer:
