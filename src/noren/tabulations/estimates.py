@@ -1,4 +1,4 @@
-"""Draws from a release that keep totals: cells are drawn from the distribution that the public rows imply.
+"""Draws from the distribution that a release's public rows imply, and estimates from them.
 
 A midpoint or a uniform draw of a wide interval is biased, because prices, quantities and dates are not spread evenly.
 What a release says is enough to do better, and since it is public, that costs no privacy:
@@ -13,9 +13,12 @@ What a release says is enough to do better, and since it is public, that costs n
 - *One customer*. The dates of a pseudonym are drawn with one random number, so that equal ranges of one visit stay one
   visit.
 
-Rows of a group are drawn systematically (one random number places all m), so ends and elements all occur. A suppressed
-cell is drawn from the margin of its context. Where totals are published, rows are weighted to meet them
-(:func:`raked_weights`).
+Rows of a group are drawn systematically (one random number places all m), so every element of a set occurs, and so do
+both ends where all m rows have one context. The m values are taken as independent given their context, though members
+of a group were chosen to be alike. A suppressed cell is drawn from the margin of its context; of prices and quantities
+one of the m comes from beyond two thirds of the widest interval, for a cell is suppressed because it would be wide.
+Large values that no cell says cannot be drawn, and deleted rows are not there, so sums of skewed columns stay too low.
+Where totals are published, rows are weighted to meet them (:func:`raked_weights`).
 
 References
 ----------
