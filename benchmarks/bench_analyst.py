@@ -1,0 +1,169 @@
+"""What an analyst gets from a release: midpoints, uniform draws, estimates, and estimates raked to monthly totals.
+
+Four shops are protected by ``generalize`` with k = 5 (effort quick) under five seeds. Each release is asked the
+standard questions of ``noren.tabulations.questions``: with midpoints of ranges and the first element of sets; with data
+sets drawn uniformly; with data sets drawn from the distribution that the public rows imply; with the same weighted to
+the exact monthly totals of rows, quantity and revenue, unsuppressed. The tables give the mean over the seeds with its
+95 % interval. About ten minutes on one core::
+
+    python benchmarks/bench_analyst.py
+
+It needs the published data beside the checkout.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from machine import facts, report, table
+
+from noren import api
+from noren.data.arrays import numbers
+from noren.data.cells import cell_ends, is_interval, is_set
+from noren.data.draws import Draws, typed_values
+from noren.data.frames import History
+from noren.data.schema import Schema
+from noren.kernels.judging.shares import mean_high, mean_low
+from noren.tabulations.estimates import ImpliedDraws
+from noren.tabulations.questions import AnalystQuestion, mean_answer, questions, rows_to_ask
+from noren.tabulations.tabulation import Tabulation
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+SEEDS, DRAWS, K = range(1, 6), 5, 5
+WAYS = ("midpoints", "uniform draws", "estimates", "estimates with monthly totals")
+
+
+def some(frame: pl.DataFrame, customers: int, **columns: pl.Expr) -> History:
+    """Return the rows of so many customers, drawn at random with a fixed seed, with columns named by their roles."""
+    rows = frame.select(**columns).with_columns(pl.col("customer").cast(pl.String))
+    every = rows["customer"].unique().sort()
+    chosen = every.gather(np.sort(np.random.default_rng(1).permutation(len(every))[:customers]))
+    schema = Schema.of({"kind": "history", "columns": {name: {"role": name} for name in columns}})
+    return History.of(rows.filter(pl.col("customer").is_in(chosen.implode())), schema)
+
+
+def shops() -> dict[str, History]:
+    """Return three published shops, of each some customers, and a generated one."""
+    col = pl.col
+    retail = pl.read_parquet(SHARED / "online_retail.parquet").drop_nulls("CustomerID")
+    retail = retail.filter((col("Quantity") > 0) & (col("UnitPrice") > 0))
+    cdnow, groceries = (pl.read_parquet(SHARED / f"{name}.parquet") for name in ("cdnow", "groceries_members"))
+    return {
+        "Online Retail": some(
+            retail,
+            1_000,
+            customer=col("CustomerID"),
+            date=col("InvoiceDate").cast(pl.Date),
+            item=col("StockCode"),
+            price=col("UnitPrice"),
+            quantity=col("Quantity"),
+        ),
+        "CDNOW": some(
+            cdnow, 2_000, customer=col("customer_id"), date=col("date"), price=col("price"), quantity=col("quantity")
+        ),
+        "Groceries": some(
+            groceries, 1_500, customer=col("Member_number"), date=col("Date"), item=col("itemDescription")
+        ),
+        "generated": api.sample(customers=800, rows=40_000, items=1_500, seed=1),
+    }
+
+
+def midpoints(public: History) -> History:
+    """Return public rows whose ranges are their midpoints and whose sets are their first elements."""
+    values = []
+    for column in public.measured():
+        cells = public.frame[column.name]
+        if is_interval(cells.dtype):
+            low, high = (numbers(end) for end in cell_ends(cells))
+            values.append(typed_values((low + high) / 2, column))
+        elif is_set(cells.dtype):
+            values.append(cells.list.first().cast(pl.String))
+    return History(public.frame.with_columns(values), public.schema)
+
+
+def answers(original: History, seed: int) -> tuple[dict[str, dict[str, dict[str, float]]], float]:
+    """Return the errors of each question by each way, with the signed bias of sums, and how long an estimate takes."""
+    release = api.protect(original, "generalize", k=K, effort="quick", seed=seed, audit=False)
+    public = release.public
+    assert isinstance(public, History)
+    rows = rows_to_ask(original)
+    months = questions()["monthly-sales"].table(rows)
+    totals = [Tabulation("month", months.keys, months.values, months.frame, {"kind": "exact"})]
+    asked = [question for question in questions().values() if question.fits(original.schema)]
+
+    def each(histories: Iterable[History]) -> dict[str, list[Tabulation]]:
+        made = [rows_to_ask(history) for history in histories]
+        return {question.name: [question.table(one) for one in made] for question in asked}
+
+    begin = time.process_time()
+    implied = ImpliedDraws(public, release.statement).tables(asked, DRAWS)
+    seconds = time.process_time() - begin
+    by_way = {
+        "midpoints": each([midpoints(public)]),
+        "uniform draws": each(Draws(original, public, seed=1).first(DRAWS)),
+        "estimates": implied,
+        "estimates with monthly totals": ImpliedDraws(public, release.statement, totals=totals).tables(asked, DRAWS),
+    }
+    return {
+        question.name: {
+            way: errors(question, question.table(rows), tables[question.name]) for way, tables in by_way.items()
+        }
+        for question in asked
+    }, seconds
+
+
+def errors(question: AnalystQuestion, original: Tabulation, tables: list[Tabulation]) -> dict[str, float]:
+    compared = question.compare(question.best(original), mean_answer(question, tables))
+    found = dict(compared.errors)
+    if question.name in ("revenue", "basket-size"):
+        known, estimated = (
+            float(side.frame[original.values[0]].sum()) for side in (compared.original, compared.estimate)
+        )
+        found["bias"] = estimated / known - 1
+    return found
+
+
+def written(values: list[float]) -> str:
+    """Return the mean, and its interval where the values differ."""
+    if max(values) - min(values) < 5e-4:
+        return f"{np.mean(values):.3f}"
+    return f"{np.mean(values):.3f} ({mean_low(values, 0.025):.3f} to {mean_high(values, 0.025):.3f})"
+
+
+def main() -> None:
+    if not SHARED.exists():
+        sys.exit("the published data are not beside this checkout")
+    tables, seconds = [], []
+    for name, original in shops().items():
+        runs = []
+        for seed in SEEDS:
+            found, spent = answers(original, seed)
+            runs.append(found)
+            seconds.append(spent)
+        lines = [
+            [f"{question}, {error}", *(written([run[question][way][error] for run in runs]) for way in WAYS)]
+            for question in runs[0]
+            for error in runs[0][question][WAYS[0]]
+        ]
+        rows, people = len(original), len(original.customers)
+        tables += [f"## {name}: {rows:,} rows of {people:,} customers", table(["question, error", *WAYS], lines)]
+    report(
+        "analyst",
+        "What an analyst gets from a release",
+        f"2026-11-18. `generalize`, k = {K}, effort quick, {len(SEEDS)} seeds: means with 95 % intervals of the mean."
+        f" Draws and estimates are means over {DRAWS} data sets. `r` and `kept` are best at 1, `error` and `bias` at 0;"
+        " `bias` is the signed relative error. Totals are those of the original by month: rows, quantity, revenue.",
+        *tables,
+        f"Fitting the margins, {DRAWS} draws and all answers took {np.mean(seconds):.1f} processor seconds per release"
+        f" on average, {max(seconds):.1f} at most.",
+        facts("polars", "numba", "numpy"),
+    )
+
+
+if __name__ == "__main__":
+    main()
