@@ -20,6 +20,7 @@ DRAWN = Schema.of({"kind": "table", "columns": {n: PEOPLE[n].model_dump(exclude=
 
 FLAWS: list[tuple[Callable[..., Path], dict[str, Any], str]] = [
     (arx, {"shuffled": False}, "order-leak"),
+    (arx, {"shuffled": False, "dropped": 0.1}, "order-leak"),
     (arx, {"zip_kept": True}, "singled-out"),
     (arx, {"rare": True}, "class-too-small"),
     (arx, {"constant": True}, "sensitive-disclosed"),
@@ -84,6 +85,17 @@ def test_a_clean_file_has_no_flaw(writer: Callable[..., Path], seed: int, tmp_pa
 @pytest.mark.parametrize("writer", CLEAN, ids=lambda writer: writer.__name__)
 def test_twenty_more_clean_files_raise_no_alarm(writer: Callable[..., Path], tmp_path: Path) -> None:
     assert [seed for seed in range(10, 30) if codes(judged(writer, tmp_path / "file.csv", seed))] == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dropped_rows_raise_no_alarm(seed: int, tmp_path: Path) -> None:
+    assert codes(judged(arx, tmp_path / "file.csv", seed, dropped=0.1)) == []
+
+
+def test_a_file_sorted_by_its_own_content_tells_no_order(tmp_path: Path) -> None:
+    original = writers.people(seed=6).sort("age", "city")  # both are sorted, and neither tells more than the content
+    shown = pl.read_csv(arx(original, tmp_path / "file.csv", 6), separator=";").sort(pl.all())
+    assert codes(noren.judge(original, shown, schema=PEOPLE)) == []
 
 
 def test_k_is_counted_as_blanks_stand(tmp_path: Path) -> None:

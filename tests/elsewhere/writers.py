@@ -94,9 +94,9 @@ def _brackets(age: str, width: int, closed: str = "[{},{}[") -> pl.Expr:
 
 def arx(
     frame: pl.DataFrame, path: Path, seed: int = 0, *, shuffled: bool = True, zip_kept: bool = False,
-    rare: bool = False, constant: bool = False,
+    rare: bool = False, constant: bool = False, dropped: float = 0.0,
 ) -> Path:  # fmt: skip
-    """Write what ARX exports: classes of age and city; zip masked to nothing, unless it was forgotten."""
+    """Write what ARX exports: classes of age and city; zip masked, unless it was forgotten; suppressed rows dropped."""
     made = frame.select(
         _brackets("age", 20, "[{}, {}["),
         city=pl.col("city").replace_strict({"Kobe": "{Kobe, Osaka}", "Osaka": "{Kobe, Osaka}",
@@ -111,6 +111,7 @@ def arx(
     if constant:  # everybody in one class has the flu
         one = (pl.col("age") == "[20, 40[") & (pl.col("city") == "{Kobe, Osaka}")
         made = made.with_columns(illness=pl.when(one).then(pl.lit("flu")).otherwise("illness"))
+    made = made.filter(pl.Series(np.random.default_rng(seed).random(len(made)) >= dropped))
     return _write(_mixed(made, seed) if shuffled else made, path, ";")
 
 

@@ -5,9 +5,10 @@ identifiers, hashes of them and orders that follow the original's are looked for
 is, attacks are tried. Where it does not, it is counted how many people fit each row or pseudonym.
 
 **Orders.** Under a random order a row stands at each place of its group equally often, a group being rows that lie
-together because the file is sorted by its own content. Two statistics have mean 0 then: how many rows fit the person at
-their own place of the original, beyond the share of people in the group whom they fit; and the correlation of their
-places with the mean places of the people they fit. Four standard errors are a false alarm once in 10,000 files.
+together because the file is sorted by its own content. Two statistics have mean 0 then: how many people rows fit at
+their own place of the original (or near it, where rows were left out), beyond the mean over the places of the group;
+and the correlation of their places with the mean places of the people they fit. Four standard errors are a false alarm
+once in 10,000 files.
 
 **Copies.** A sample that never saw the original would equal rows that come once in it with the chance 2·N₂/N (Good and
 Turing; N₂ rows come twice). With a control group, copies of its rows are compared. Both are tested at four standard
@@ -212,19 +213,25 @@ def _order(published: Records, sample: Whole, fits: Flags, people: int) -> float
     there = np.flatnonzero(fits.any(axis=1))
     if len(there) < _FEWEST:
         return None
-    groups = _sorted_groups(published.frame)
+    groups, place = _sorted_groups(published.frame), sample[there]
+    rows, spread, beyond = len(groups), 0.0, 0.0
+    # where rows were left out at random, the one at place i was at i·people/rows, with this many rows on either side
+    left_out = abs(people - rows)
+    near = round((max(people, rows) * left_out / min(people, rows)) ** 0.5)
+    middle = (np.arange(rows) * 2 + 1) * people // (2 * rows)
+    first, last = np.maximum(middle - near, 0), np.minimum(middle + near + 1, people)
+    starts = np.searchsorted(groups, groups[place])
+    stops = np.searchsorted(groups, groups[place], side="right")
+    for block in np.array_split(np.arange(len(there)), -(-len(there) // 64)):
+        below = np.pad(np.cumsum(fits[there[block]], axis=1, dtype=np.int32), ((0, 0), (1, 0)))
+        nearby = below[:, last] - below[:, first]
+        at = np.arange(len(block))
+        sums = [np.pad(np.cumsum(nearby.astype(np.float64) ** power, axis=1), ((0, 0), (1, 0))) for power in (1, 2)]
+        mean, square = ((s[at, stops[block]] - s[at, starts[block]]) / (stops - starts)[block] for s in sums)
+        beyond += float((nearby[at, place[block]] - mean).sum())
+        spread += float((square - mean**2).sum())
+    errors = [beyond / spread**0.5 if spread > 1e-9 else 0.0]
     counts = fits[there].sum(axis=1)
-    errors = [0.0]
-    place = sample[there]
-    if len(groups) == people:
-        starts = np.searchsorted(groups, groups[place])
-        stops = np.searchsorted(groups, groups[place], side="right")
-        below = np.concatenate([np.zeros((len(there), 1), np.int32), np.cumsum(fits[there], axis=1, dtype=np.int32)], 1)
-        at = np.arange(len(there))
-        chance = (below[at, stops] - below[at, starts]) / (stops - starts)
-        spread = float((chance * (1 - chance)).sum())
-        beyond = float(fits[there, place].sum() - chance.sum())
-        errors += [beyond / spread**0.5] if spread > 0 else []
     means = (fits[there] @ np.arange(people, dtype=np.float64)) / counts
     ranks = pl.DataFrame({"class": groups[place], "name": place, "key": means})
     ranks = ranks.select("class", *(pl.col(key).rank().over("class") for key in ("name", "key")))
