@@ -174,4 +174,6 @@ def test_columns_are_named_and_so_is_the_truth(noren, elsewhere: Path) -> None:
     for wrong, hint in (("age=years", "no column 'age'"), ("years=agee", "did you mean age")):
         odd = noren("judge", *words, "--map", wrong)
         assert (odd.code, hint in odd.err) == (2, True)
-    assert noren("judge", *words, "--rounds", 3).code == 2
+    for flag in ("--rounds", "--knowledge"):  # attackers of files from elsewhere know everything
+        odd = noren("judge", *words, flag, 0.5)
+        assert (odd.code, f"leave out {flag}" in odd.err) == (2, True)

@@ -206,11 +206,13 @@ def judge(
     pairs = dict(pair.partition("=")[::2] for pair in mapping or ())
     answers, parts, exit_codes = [], list[Part](), set[int]()
     for file in files:
-        if file.is_dir() or (opened.schema.official and not pairs and truth is None):
+        if file.is_dir() or (opened.schema.official and not pairs and truth is ledger is None):
             judged, failed = _judge_release(
                 opened, file, by, names, arguments, vars(knowledge), control=control, seed=seed
             )
         else:
+            limits = {"known": None, "knowledge": 1.0, "item_prefix": None}
+            arguments += [f"--{name}" for name, usual in limits.items() if getattr(knowledge, name) != usual]
             if arguments:
                 raise ParameterError(
                     _("a file from elsewhere takes no settings of attacks; leave out {flag}").format(flag=arguments[0])
