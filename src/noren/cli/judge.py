@@ -206,7 +206,7 @@ def judge(
     pairs = dict(pair.partition("=")[::2] for pair in mapping or ())
     answers, parts, exit_codes = [], list[Part](), set[int]()
     for file in files:
-        if file.is_dir() or (opened.schema.official and not pairs and truth is ledger is None):
+        if file.is_dir() or (opened.schema.official and not (pairs or truth or ledger)):
             judged, failed = _judge_release(
                 opened, file, by, names, arguments, vars(knowledge), control=control, seed=seed
             )
