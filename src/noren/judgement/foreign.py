@@ -45,7 +45,7 @@ from noren.measures.safety.table_classes import table_classes
 from noren.progress import Progress, part_of, silent
 
 _FAR = 4.0
-_FEWEST, _MOST_ROWS, _MOST_CELLS = 8, 1_500, 30_000_000
+_FEWEST, _MOST_ROWS, _MOST_CELLS, _BLOCK_CELLS = 8, 1_500, 60_000_000, 2_000_000
 _MATCHED, _LEAST_MATCHED = 0.8, 3
 _ALIKE = 0.998
 _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
@@ -81,7 +81,7 @@ def foreign_facts(
     found["by_values"] = tuple(printable(name) for name in file.by_values)
     exact = not file.unread and not cells.generalised
     names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
-    most = max(200, min(_MOST_ROWS, _MOST_CELLS // max(len(known), 1)))
+    most = max(50, min(_MOST_ROWS, _MOST_CELLS // max(len(known), 1)))
     drawn = np.argsort(np.random.Philox(key=seed).random_raw(len(cells)), kind="stable")
     sample = np.sort(drawn[:most])
     fits, orders = _fits(cells, known, names, sample), list[tuple[Whole, Flags]]()
@@ -222,7 +222,7 @@ def _order(published: Records, sample: Whole, fits: Flags, people: int) -> float
     first, last = np.maximum(middle - near, 0), np.minimum(middle + near + 1, people)
     starts = np.searchsorted(groups, groups[place])
     stops = np.searchsorted(groups, groups[place], side="right")
-    for block in np.array_split(np.arange(len(there)), -(-len(there) // 64)):
+    for block in np.array_split(np.arange(len(there)), 1 + len(there) * people // _BLOCK_CELLS):
         below = np.pad(np.cumsum(fits[there[block]], axis=1, dtype=np.int32), ((0, 0), (1, 0)))
         nearby = below[:, last] - below[:, first]
         at = np.arange(len(block))
