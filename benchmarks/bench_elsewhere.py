@@ -90,13 +90,14 @@ from sdmetrics.single_table import DCROverfittingProtection, NewRowSynthesis
 folder, name = sys.argv[1:]
 ori, syn, control = (pd.read_csv(f"{folder}/{file}.csv") for file in ("original", name, "control"))
 types = {n: {"sdtype": "numerical" if n == "age" else "categorical"} for n in ori.columns}
+about = {"metadata": {"tables": {"people": {"columns": types}}}, "table_name": "people"}
 start = time.process_time()
-exact = {"numerical_match_tolerance": 1e-9}
 found = {}
 for against, rows in (("new", ori), ("new_control", control)):
-    found[against] = NewRowSynthesis.compute(rows, syn, {"columns": types}, **exact)
-some = {"num_rows_subsample": 1000, "num_iterations": 1}
-found["dcr"] = DCROverfittingProtection.compute(ori, syn, control, {"columns": types}, **some)
+    found[against] = NewRowSynthesis.compute(
+        rows, syn, **about, numerical_match_tolerance=1e-9, synthetic_sample_size=2000
+    )
+found["dcr"] = DCROverfittingProtection.compute(ori, syn, control, **about, num_rows_subsample=1000)
 print(json.dumps({"spent": time.process_time() - start} | found))
 """
 
@@ -168,7 +169,8 @@ def main() -> None:
         "elsewhere",
         "Synthetic files of Adult: noren judge beside Anonymeter and SDMetrics",
         f"{ROWS:,} rows of Adult, nine columns, as original; as many as control. Copied rows equal a row that comes "
-        "once in the original; expected is what the control group gives.",
+        "once in the original; expected is what the control group gives. SDMetrics looks at 2,000 rows for new ones "
+        "and at 1,000 for distances (1: no nearer to the original than to control).",
         table([*head, "Anonymeter: singling out, %", "SDMetrics: DCR overfitting"], lines),
         "Inference with intervals of 95 %, in percent: membership is the true positive rate at 10 % false positives; "
         "attribute the risk of telling the salary beyond the control group, which both define alike.",
