@@ -30,9 +30,7 @@ def test_every_exported_name_is_there_and_documented() -> None:
     assert [name for name in noren.__all__ if not inspect.getdoc(getattr(noren, name))] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "first"), [("methods", "chain"), ("attacks", "consistency"), ("measures", "analyst")]
-)
+@pytest.mark.parametrize(("name", "first"), [("methods", "chain"), ("attacks", "consistency"), ("measures", "analyst")])
 def test_packages_of_components_list_them(name: str, first: str) -> None:
     package = getattr(noren, name)
     assert package is importlib.import_module(f"noren.{name}")
