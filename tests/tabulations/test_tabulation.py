@@ -9,7 +9,7 @@ from noren.tabulations.tabulation import Tabulation, read_tables, write_tables
 
 
 def test_tables_are_read_back_as_they_were_written(tmp_path):
-    months = pl.DataFrame({"month": ["2011-01", "2011-02"], "code": ["01", None], "rows": [7, None]})
+    months = pl.DataFrame({"month": ["2011-01", "2011-02"], "code": ["=1+1", None], "rows": [7, None]})
     written = Tabulation("month-code", ("month", "code"), ("rows",), months, {"k": 5})
     write_tables(tmp_path / "totals", [written])
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from noren.data.release import Release
+from noren.data.release import Release, RowDigest
 from noren.errors import CheckFailedError, FileError, InputError, ParameterError
 from noren.judgement.page_text import printable
 from noren.judgement.release_facts import release_facts
@@ -126,7 +126,7 @@ def weighed(folder: str | Path) -> RecordedRelease:
         k = round(facts.proven_k, 6)
         if facts.privacy is not None:
             spent[facts.privacy.adjacency] = Spent(epsilon=facts.privacy.epsilon, delta=facts.privacy.delta)
-        rows, digest = len(release.public), digest_of(release.public.frame.write_csv().encode())
+        rows, digest = len(release.public), RowDigest.of(release.public.lines()).text(release.public.schema.names)
         return RecordedRelease(name=name, kind="retention", rows=rows, k=k, spent=spent, digest=digest)
     tables, each = read_tables(folder), []
     for table in tables:

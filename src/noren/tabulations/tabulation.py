@@ -17,6 +17,7 @@ from typing import Any, Final
 import polars as pl
 
 from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.formats.text_layout import neutral, neutral_cells, plain_cells
 from noren.errors import FileError
 from noren.i18n import _
 
@@ -63,7 +64,7 @@ def write_tables(folder: str | Path, tables: Iterable[Tabulation], *, replace: b
 
 def table_files(tables: Sequence[Tabulation]) -> dict[str, bytes]:
     """Return the files of a folder of tables by their names."""
-    written = {f"{table.name}.csv": table.frame.write_csv().encode() for table in tables}
+    written = {f"{table.name}.csv": neutral_cells(table.frame).write_csv().encode() for table in tables}
     index = {t.name: {"keys": t.keys, "values": t.values, "notes": dict(t.notes)} for t in tables}
     return written | {_INDEX: (json.dumps(index, ensure_ascii=False, indent=2) + "\n").encode()}
 
@@ -90,4 +91,6 @@ def read_tables(folder: str | Path) -> list[Tabulation]:
 
 def _read(path: Path, about: Mapping[str, Any]) -> pl.DataFrame:
     """Read a table; keys stay texts."""
-    return pl.read_csv(path, schema_overrides=dict.fromkeys(about["keys"], pl.String))
+    keys = {neutral(key): key for key in about["keys"]}
+    frame = pl.read_csv(path, schema_overrides=dict.fromkeys(keys, pl.String)).rename(keys)
+    return frame.with_columns(plain_cells(frame.select(keys.values())))
