@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -158,16 +159,23 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
     return records, draft
 
 
-def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
-    # the upload under a name of ours with its own ending: readers look at that too, as on the command line
-    ending = next((e for e in ENDINGS if order["file_name"].lower().endswith(e)), ".bin")
-    uploaded, path = files.project(order["project"]) / SOURCE_FILE, folder / f"source{ending}"
+@contextlib.contextmanager
+def named_by_ending(uploaded: Path, folder: Path, file_name: str) -> Iterator[Path]:
+    """Yield an upload under a name of ours with its own ending: readers look at that too, as on the command line."""
+    path = folder / f"source{next((e for e in ENDINGS if file_name.lower().endswith(e)), '.bin')}"
     path.unlink(missing_ok=True)
     try:
         os.link(uploaded, path)
     except OSError:  # a disk without links
         path.symlink_to(uploaded)
     try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
+    with named_by_ending(files.project(order["project"]) / SOURCE_FILE, folder, order["file_name"]) as path:
         source = Source.open(path)
         schema = Schema.from_toml(order["schema"]) if "schema" in order else None
         form: dict[str, Any] = {"kind": source.kind}
@@ -200,8 +208,6 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
         if left:
             records = replace(records, frame=records.frame.drop(left), schema=records.schema.without(left))
         return records, replace(draft, schema=records.schema)
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def _keep(draft: _Draft, folder: Path) -> None:
