@@ -42,7 +42,7 @@ function wayIn(drop) {
     stop.focus();
     announce(said.textContent);
     try {
-      const address = `/api/v1/projects/${drop.dataset.project}/file?name=${encodeURIComponent(file.name.slice(-300))}`;
+      const address = `${drop.dataset.to}?name=${encodeURIComponent(file.name.slice(-300))}`;
       const job = await upload(address, file, (done) => tell(drop.dataset.sending, file, done), stopped.signal);
       if (!job) {
         askAgain();
@@ -50,11 +50,13 @@ function wayIn(drop) {
         wrong.textContent = drop.dataset.stopped;
         return;
       }
-      tell(drop.dataset.reading, file, 0);
+      tell(drop.dataset.working, file, 0);
       announce(said.textContent);
-      await watch(job.id, (now) => tell(drop.dataset.reading, file, now.done));
+      const onward = drop.dataset.onward.replace("{job}", job.id);
+      // a job with a page of its own shows there how far it is
+      if (onward === drop.dataset.onward) await watch(job.id, (now) => tell(drop.dataset.working, file, now.done));
       // the page tells what was found, or what is wrong and where
-      location.assign(`/projects/${drop.dataset.project}/data`);
+      location.assign(onward);
     } catch (error) {
       askAgain();
       showError(wrong, error);
