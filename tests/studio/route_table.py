@@ -39,6 +39,8 @@ POST   /projects/{project}/hierarchies                                    stewar
 GET    /projects/{project}/hierarchy                                      reader
 POST   /projects/{project}/hierarchy                                      steward
 PUT    /projects/{project}/hierarchy                                      steward
+PUT    /projects/{project}/judged                                         steward
+GET    /projects/{project}/judged/{job}                                   reader
 GET    /projects/{project}/ledger                                         reader
 POST   /projects/{project}/ledger                                         steward
 POST   /projects/{project}/ledger/releases                                steward
@@ -110,6 +112,7 @@ POST   /projects/{project}/data/copy                                      stewar
 POST   /projects/{project}/data/hierarchy                                 steward
 POST   /projects/{project}/data/preset                                    steward
 POST   /projects/{project}/find                                           steward
+GET    /projects/{project}/judged/{job}                                   reader
 GET    /projects/{project}/ledger                                         reader
 POST   /projects/{project}/ledger                                         steward
 GET    /projects/{project}/ledger/releases/{number}                       reader

@@ -73,7 +73,7 @@ def test_what_changes_something_through_the_interface_is_an_action() -> None:
     """Uploads are streams, and a builder's column is in the query; everything else is declared in ``acts``."""
     changing = [route for route in plain_routes(api.routes) if not route.methods & {"GET", "HEAD"}]
     by_hand = {f"{min(route.methods)} {route.path}" for route in changing if not hasattr(route.endpoint, "role")}
-    files = {f"PUT /projects/{{project}}/{name}" for name in ("file", "categories", "hierarchy")}
+    files = {f"PUT /projects/{{project}}/{name}" for name in ("file", "categories", "hierarchy", "judged")}
     assert by_hand == files | {"POST /projects/{project}/hierarchy"}
 
 

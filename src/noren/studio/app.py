@@ -39,7 +39,7 @@ BOUNDS = UploadLimits(
         rf"{_PROJECT}/hierarchy": 4 * 2**20,  # groups of half a million characters
         rf"{_PROJECT}/hierarchies": 24 * 2**20,  # many files at once
     },
-    uploads=rf"PUT {_PROJECT}/(?:file|hierarchy|categories)",
+    uploads=rf"PUT {_PROJECT}/(?:file|hierarchy|categories|judged)",
 )
 """What the studio takes; its uploads bound themselves (:mod:`noren.studio.api.data`)."""
 

@@ -26,6 +26,8 @@ from noren.registry import build
 
 SOURCE_FILE = "source.bin"
 """The uploaded file, whatever the person's was called; it is replaced by another, never written to."""
+JUDGED_FILE = "judged.bin"
+"""A file from elsewhere in the folder of the job that judges it, after which it is removed."""
 DATA_FILE = "data.parquet"
 """The data of a project as they were read."""
 PAPER_FACTS_FILE = "papers.json"

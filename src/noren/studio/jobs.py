@@ -29,7 +29,7 @@ from sqlalchemy.exc import OperationalError
 from noren.errors import FileError
 from noren.i18n import _
 from noren.studio.failure_reasons import GONE, UNEXPECTED, error_details, in_all_languages
-from noren.studio.folders import Folders, remove_half_written, remove_leftovers
+from noren.studio.folders import JUDGED_FILE, Folders, remove_half_written, remove_leftovers
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.results import set_aside
 from noren.web.errors import is_disk_full
@@ -194,6 +194,8 @@ class JobRunner:
         finally:
             if claim.gone.is_set():  # another server may do it now
                 self._live.pop(claim.id, None)
+            else:  # it holds other people's data, and nobody needs it any more
+                (folder / JUDGED_FILE).unlink(missing_ok=True)
 
     def _failed(self, job: Job, error: Mapping[str, Any]) -> JobOutcome:
         """Return that a job failed; a run that had a result before it was taken up again keeps it."""

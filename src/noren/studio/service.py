@@ -23,12 +23,14 @@ from noren.data.formats.render import value_text
 from noren.data.schema import Schema
 from noren.errors import NorenError
 from noren.i18n import _, active_language
+from noren.judgement.evidence import Facts
 from noren.judgement.frontier import RiskUtilityPoint
+from noren.judgement.judging import judge
 from noren.judgement.rule import Rule, get_rule
 from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.registry import Kind as Part
 from noren.registry import Registry
-from noren.studio.folders import Folders, keep_private, read_json
+from noren.studio.folders import JUDGED_FILE, Folders, keep_private, read_json
 from noren.studio.forms.columns import Answers
 from noren.studio.jobs import JobRunner
 from noren.studio.store import Job, Project, State, Store
@@ -151,7 +153,11 @@ class Studio:
         return True
 
     def _forget_unfinished(self, project: str) -> None:
-        """Remove what runs without a result and sweeps had made of the data as they were."""
+        """Remove what runs without a result, sweeps and judged files had of the data as they were."""
+        for judged_file in self.store.jobs(project, kind="judge"):
+            self.jobs.cancel(judged_file.id)
+            self.store.remove_job(judged_file.id)
+            shutil.rmtree(self.job_folder(judged_file), ignore_errors=True)
         for job in self.store.jobs(project, kind="run"):
             if job.state.is_over and job.state != State.DONE:
                 shutil.rmtree(self.job_folder(job), ignore_errors=True)
@@ -217,6 +223,13 @@ class Studio:
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return verdict
 
+    def verdict_of_file(self, job: str, project: str) -> Verdict:
+        """Return how safe a file from elsewhere is, by the rule of the project."""
+        file = self.job(job, kind="judge", project=project)
+        if file.state != State.DONE:
+            raise ConflictError(_("not possible while the job is {state}").format(state=file.state.words))
+        return judge(Facts.model_validate(file.summary["facts"]), self.rule(project))
+
     def place(self, job: Job, rule: Rule) -> RiskUtilityPoint:
         """Return where a finished run stands on the map by a rule."""
         return place_by(job, self.job_folder(job), rule)
@@ -251,12 +264,18 @@ class Studio:
             "rows": [list(row) for row in rows.rows()],
         }
 
-    def submit(self, project: str, kind: str, label: str, order: Mapping[str, Any], sweep: str | None = None) -> Job:
-        """Start a piece of work; beside what is asked its order says where the files are, and in which language."""
+    def submit(
+        self, project: str, kind: str, label: str, order: Mapping[str, Any], sweep: str | None = None,
+        *, file: Path | None = None,
+    ) -> Job:  # fmt: skip
+        """Start a piece of work, on a ``file`` if one is judged; its order names folder and language."""
         root = str(self.settings.folder.resolve())
         known = {"kind": kind, "project": project, "root": root, "language": active_language()}
         job = self.store.add_job(project, kind, label, known | dict(order), sweep)
         try:
+            if file is not None:
+                self.job_folder(job).mkdir(parents=True, mode=0o700)
+                file.replace(self.job_folder(job) / JUDGED_FILE)
             self.jobs.submit(job)
         except Exception:  # what could not be started must not look as if it waited
             self.store.remove_job(job.id)

@@ -188,6 +188,22 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
     return studio.read(replace(before, source=source, facts={}))
 
 
+def judge_file(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> Job:
+    """Keep a file from elsewhere, bounded in size, until a job has judged it."""
+    studio.ready_project(project)
+    file_name = display_name(name)
+    aside = studio.folders.project(project) / f"upload-{new_id()}.part"
+    try:
+        write_upload(aside, chunks, studio.settings.largest_upload, file_name)
+        return studio.submit(project, "judge", file_name, {"file_name": file_name}, file=aside)
+    except (OSError, OperationalError) as error:
+        if is_disk_full(error):
+            raise DiskFullError from None
+        raise
+    finally:
+        aside.unlink(missing_ok=True)
+
+
 @action(UserRole.STEWARD, "PUT /projects/{project}/schema", status=202, **body("SchemaIn"))
 def set_schema(
     studio: Studio,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 import polars as pl
@@ -22,6 +23,8 @@ from noren.studio.actions import projects as acts
 from noren.studio.api.models import BYTES, Ident, JobOut, TheStudio, add_action, job_out
 from noren.studio.forms.columns import content_of
 from noren.studio.hierarchies import BuilderRequest, hierarchy_facts
+from noren.studio.service import Studio
+from noren.studio.store import Job
 from noren.web.errors import DiskFullError, errors
 from noren.web.uploads import declared_length, display_name, received, reject_declared_too_large, small_body
 
@@ -86,11 +89,30 @@ class CategoriesOut(BaseModel):
 @router.put("/projects/{project}/file", status_code=202, openapi_extra=ANY_BYTES)
 async def upload(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
+    return await _job_of(project, request, studio, name, acts.upload)
+
+
+@router.put("/projects/{project}/judged", status_code=202, openapi_extra=ANY_BYTES)
+async def judge_file(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
+    """Send a file that somebody calls anonymised or synthetic as the body; a job judges it, then it is removed."""
+    return await _job_of(project, request, studio, name, acts.judge_file)
+
+
+@router.get("/projects/{project}/judged/{job}")
+def show_judged(project: Ident, job: Ident, studio: TheStudio) -> dict[str, Any]:
+    """Return the verdict on a file from elsewhere by the rule of the project, as ``noren judge --json`` does."""
+    return studio.verdict_of_file(job, project).as_dict()
+
+
+async def _job_of(
+    project: str, request: Request, studio: Studio, name: str, keep: Callable[[Studio, str, str, Iterator[bytes]], Job]
+) -> JobOut:
+    """Keep a file as it comes, and return the job that works on it."""
     studio.project(project)
     reject_declared_too_large(request, studio.settings.largest_upload, name)
     if declared_length(request) > shutil.disk_usage(studio.folders.project(project)).free:
         raise DiskFullError
-    job = await received(request, name, lambda chunks: acts.upload(studio, project, name, chunks))
+    job = await received(request, name, lambda chunks: keep(studio, project, name, chunks))
     return job_out(studio, job)
 
 

@@ -15,17 +15,26 @@ from noren.i18n import _, ngettext
 from noren.judgement.frontier import RiskUtilityPoint, finding
 from noren.judgement.numbers import decimal, percent
 from noren.judgement.rule import get_rule
-from noren.judgement.sentences import rule_sentence, verdict_label
+from noren.judgement.sentences import (
+    flaw_sentence,
+    headline_sentence,
+    remarks,
+    rule_sentence,
+    verdict_label,
+    verdict_meaning,
+)
 from noren.judgement.verdict import VerdictStatus
 from noren.measures import place_of_measure
 from noren.methods import methods
 from noren.studio.actions import runs as acts
 from noren.studio.api.models import Ident, TheStudio, job_out
 from noren.studio.folders import STAGES_FILE, read_json
-from noren.studio.pages.frame import OfProject, page
+from noren.studio.pages.data_parts import size
+from noren.studio.pages.frame import OfProject, OfReady, page
 from noren.studio.service import RunInList, RunQuery, Studio, find_runs, methods_of
 from noren.studio.store import Job, State
 from noren.studio.work import STAGES
+from noren.studio.work.reading import ENDINGS
 from noren.studio.work.results import unmeasured_reason
 from noren.tables import table_of
 from noren.web.frame import local_path, stage_rows
@@ -123,6 +132,8 @@ def act_on_job(
 
 def _question(job: Job, act: str) -> str:
     """Return what is asked before something is lost."""
+    if act == "remove" and job.kind == "judge":
+        return _("Remove {name}?").format(name=job.label)
     if act == "remove":
         return _("Remove {label} with its release?").format(label=job.label)
     return _("Cancel {label}? Unfinished work is lost.").format(label=job.label)
@@ -163,6 +174,11 @@ def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Res
             "verdict": [("", _("Any")), *((str(word), verdict_label(word)) for word in VerdictStatus)],
         },
         page_size=_PAGE,
+        ready=project.is_ready,
+        judged=[_judged_line(job, studio) for job in studio.store.jobs(project.id, kind="judge")[: -_PAGE - 1 : -1]],
+        endings=",".join(ENDINGS),
+        largest=studio.settings.largest_upload,
+        largest_size=size(studio.settings.largest_upload),
         match_count=len(matches),
         total=len(jobs),
         page_words={"left": _("Time left, about")},
@@ -211,3 +227,32 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "when": job.ended or job.started or job.created,
         "took": short_time(job.elapsed) if job.ended else "",
     }
+
+
+# --- files from elsewhere ------------------------------------------------------------------------------------
+
+
+def _judged_line(file: Job, studio: Studio) -> dict[str, Any]:
+    verdict = studio.verdict_of_file(file.id, file.project).status if file.state == State.DONE else None
+    return {"job": file, "verdict": verdict, "question": _question(file, "remove")}
+
+
+@router.get("/projects/{project}/judged/{job}")
+def show_judged(visit: OfReady, job: Ident) -> Response:
+    """Show the verdict on a file from elsewhere, how far judging it is, or why it could not be judged."""
+    studio, file = visit.studio, visit.studio.job(job, kind="judge", project=visit.project.id)
+    about: dict[str, Any] = {}
+    title = (_("{name} was not judged") if file.state.is_over else _("Judging {name}")).format(name=file.label)
+    if file.state == State.DONE:
+        verdict = studio.verdict_of_file(job, visit.project.id)
+        title = headline_sentence(verdict)
+        about = {
+            "verdict_of_file": verdict,
+            "covers": verdict_meaning(verdict.status),
+            "flaws": [flaw_sentence(flaw, verdict) for flaw in verdict.flaws[1:]],
+            "remarks": remarks(verdict),
+            "columns": [] if verdict.facts.foreign is None else list(verdict.facts.foreign.columns.items()),
+            "rule": rule_sentence(verdict.rule),
+        }
+    shown = {"job": job_out(studio, file), "question": _question(file, "remove")}
+    return visit.page("judged.html.jinja", title=title, place="results", **shown | about)

@@ -16,6 +16,7 @@ KINDS: Final = {
     "report": ("running", "write_report_of"),
     "reconstruct": ("running", "reconstruct"),
     "ledger": ("running", "weigh_or_add"),
+    "judge": ("running", "judge_file"),
 }
 """Which function of which module does which kind of job: ``do(order, folder, progress)``."""
 

@@ -23,14 +23,16 @@ from noren.data.reading import read, write
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
+from noren.errors import FileError
 from noren.execution.engine import OriginalInput, ServerEngine
 from noren.execution.session import report_stages
 from noren.i18n import _
 from noren.measures.losses import losses
 from noren.progress import Progress, part_of
 from noren.reports.run_view import column_cells, row_pairs, run_view
-from noren.studio.folders import LOSSES_FILE, STAGES_FILE, Folders, method_of, read_json, write_json
+from noren.studio.folders import JUDGED_FILE, LOSSES_FILE, STAGES_FILE, Folders, method_of, read_json, write_json
 from noren.studio.work import STAGES
+from noren.studio.work.reading import named_by_ending
 from noren.studio.work.results import RunFolder, load_outcome, summary_of
 from noren.sweeps.cached_point import CachedPoint
 from noren.work.run import Run
@@ -111,6 +113,19 @@ def write_report_of(order: dict[str, Any], folder: Path, progress: Progress) -> 
     write_report(original, outcomes, folder / "report.html", **about, pseudonyms=False)
     progress(1.0)
     return {"runs": [run["id"] for run in order["runs"]]}
+
+
+def judge_file(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+    """Find what there is to find of a file from elsewhere; the verdict is given when it is shown."""
+    from noren.interactive import judge
+
+    original, uploaded = original_of(order), folder / JUDGED_FILE
+    progress(0.05, _("looking at the file"))
+    if not uploaded.exists():  # a job that was over is started again
+        raise FileError(_("the file was removed after it was judged; upload it again"), file=uploaded)
+    with named_by_ending(uploaded, folder, order["file_name"]) as path:
+        verdict = judge(original, path, progress=part_of(progress, 0.1, 1.0))
+    return {"facts": verdict.facts.model_dump(mode="json")}
 
 
 _FOLDS_SEED = 0
