@@ -11,8 +11,9 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -21,9 +22,10 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import numbers
-from noren.data.cells import is_generalised, is_interval, set_dtype
+from noren.data.cells import cell_ends, different, is_generalised, lift, set_dtype
 from noren.data.formats.parquet import parquet_blocks
 from noren.data.formats.parse import read_values
+from noren.data.formats.render import cell_text
 from noren.data.formats.source import Source, limit_decoded_size
 from noren.data.formats.text_files import column_names, text_blocks
 from noren.data.formats.workbooks import excel_sheet
@@ -48,11 +50,9 @@ _HINTS = {
     Role.QUANTITY: (Hint.QUANTITY,),
 }
 _SURE, _APART, _LOOKED_AT = 0.75, 0.15, 5_000
-_ENDS = re.compile(
-    r"^\s*([\[\](]?)\s*([^\s,;\[\](){}][^,;\[\](){}]*?)\s*(?:[,;]|\s-\s|–|\.\.|\bto\b|(?<=\d)-(?=\d+\s*$))\s*"
-    r"([^\s,;\[\](){}][^,;\[\](){}]*?)\s*([\])\[]?)\s*$"
-)
+_ENDS = re.compile(r"^\s*([\[\](]?)(.+?)(?:[,;–]|\s-\s|\.\.|\bto\b)(.+?)([\])\[]?)\s*$")
 _SET = re.compile(r"^\s*\{(.*)\}\s*$")
+_STEPS = {ValueType.DATE: dt.timedelta(days=1), ValueType.DATETIME: dt.timedelta(seconds=1)}
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,6 @@ def read_foreign(
         raise FileError(say("no_rows"), file=path)
     known: pl.Series | None = None
     by: Literal["column", "rows", "none"] = "none"
-    if truth is not None and truth not in frame.columns and truth != "rows":
-        raise SchemaError(say("no_column", name=truth, hint=suggestion(truth, frame.columns)), file=path)
     if truth in frame.columns:
         known, frame, by = frame[truth].cast(pl.String), frame.drop(truth), "column"
     elif truth == "rows":
@@ -111,25 +109,24 @@ def read_foreign(
             raise SchemaError(say("rows_differ", rows=len(frame), original=len(original)), file=path)
         who = original[Role.CUSTOMER] if original.schema.kind == Kind.HISTORY else pl.int_range(len(frame), eager=True)
         known, by = who.cast(pl.String), "rows"
+    elif truth is not None:
+        raise SchemaError(say("no_column", name=truth, hint=suggestion(truth, frame.columns)), file=path)
     rows = None if known is None else _rows_of(known, original)
-    texts = pl.DataFrame([_as_texts(frame[name]) for name in frame.columns])
+    texts = frame.select(cell_text(pl.col(n), Column(name="x"), frame[n].dtype).alias(n) for n in frame.columns)
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
     published, cells, about, unread = [], [], [], {}
-    for name in frame.columns:
-        mine = columns[name]
-        if mine is None:
-            own = name if name not in original.schema.names else f"{name}_"
-            blank = texts[name].set(_blank(texts[name], None), None)
-            published.append(blank.alias(own))
+    for name, mine in columns.items():
+        column = None if mine is None else original.schema[mine]
+        values = None if column is None else original.frame[column.name]
+        own = mine or (name if name not in original.schema.names else f"{name}_")
+        blank = _blank(texts[name], values if column is not None and column.scale == Scale.NOMINAL else None)
+        published.append(texts[name].set(blank, None).alias(own))
+        if column is None or values is None:
             about.append(Column(name=own, role=Role.OTHER, optional=True))
             continue
-        column = original.schema[mine]
-        values = original.frame[mine]
-        blank = _blank(texts[name], values if column.scale == Scale.NOMINAL else None)
-        published.append(texts[name].set(blank, None).alias(mine))
-        about.append(Column(name=mine, role=column.role, optional=True, known=column.known))
+        about.append(Column(name=own, role=column.role, optional=True, known=column.known))
         beside = None if rows is None else values.gather(rows)
-        typed, unread[mine] = _read_column(frame[name].alias(mine), published[-1], column, values, beside)
+        typed, unread[own] = _read_column(frame[name].alias(own), published[-1], column, values, beside)
         cells.append(typed)
     if not cells:
         raise SchemaError(say("nothing_matches", names=listing(original.schema.names)), file=path)
@@ -160,29 +157,20 @@ def _rows_of(who: pl.Series, original: Records) -> pl.Series:
 
 
 def _raw(path: Path) -> pl.DataFrame:
+    """Return the cells of a file as they stand."""
     source = Source.open(path)
     limit_decoded_size(source)
     if source.kind == "excel":
         return excel_sheet(source).frame
     if source.kind == "parquet":
-        blocks, names = list(parquet_blocks(source)), None
+        blocks = list(parquet_blocks(source))
     else:
         form = source.text_form()
-        strip = form.columns > 1 and all((cell or "").startswith(" ") for cell in form.first_line[1:])
-        blocks, names = [block for _row, block in text_blocks(source, form, strip=strip)], column_names(form)
+        blocks = [block for _row, block in text_blocks(source, form, strip=True)]
+        blocks = [block.rename(dict(zip(block.columns, column_names(form), strict=True))) for block in blocks]
     if not blocks:
         raise FileError(say("no_rows"), file=path)
-    frame = pl.concat(blocks)
-    return frame if names is None else frame.rename(dict(zip(frame.columns, names, strict=True)))
-
-
-def _as_texts(values: pl.Series) -> pl.Series:
-    if is_interval(values.dtype):
-        lo, hi = (values.struct.field(end).cast(pl.String) for end in ("lo", "hi"))
-        return (pl.Series(["["] * len(values)) + lo + ";" + hi + "]").alias(values.name)
-    if isinstance(values.dtype, pl.List):
-        return ("{" + values.cast(pl.List(pl.String)).list.join("; ") + "}").alias(values.name)
-    return values.cast(pl.String)
+    return pl.concat(blocks)
 
 
 def _blank(texts: pl.Series, values: pl.Series | None) -> pl.Series:
@@ -212,43 +200,35 @@ def _matched(
         words = spelled(name).strip("_").split("_")
         return "".join(word for word in words if word not in _ADDED)
 
-    def claim(fits: Any) -> None:
-        open_ = [name for name in frame.columns if name not in columns]
-        free = [column for column in schema.columns if column.name not in columns.values()]
-        pairs = [(name, column.name) for name in open_ for column in free if fits(name, column)]
+    who = (Role.CUSTOMER, Role.IDENTIFIER)
+    ways: list[Callable[[str, Column], bool]] = [
+        lambda name, column: name.strip() == column.name,
+        lambda name, column: spelled(name) == spelled(column.name),
+        lambda name, column: bare(name) == bare(column.name) != "",
+        lambda name, column: column.role in who and bare(name) in ("", "id", "pid", "no"),
+        lambda name, column: schema.kind == Kind.HISTORY and says(name, *_HINTS.get(column.role, ())),
+    ]
+
+    def free() -> list[Column]:
+        return [column for column in schema.columns if column.name not in columns.values()]
+
+    for fits in ways:
+        pairs = [(n, c.name) for n in frame.columns if n not in columns for c in free() if fits(n, c)]
         for name, mine in pairs:  # a name that could be two columns' is nobody's by its name
             if sum(pair[0] == name or pair[1] == mine for pair in pairs) == 1:
                 columns[name] = mine
-
-    claim(lambda name, column: name.strip() == column.name)
-    claim(lambda name, column: spelled(name) == spelled(column.name))
-    claim(lambda name, column: bare(name) == bare(column.name) != "")
-    who = (Role.CUSTOMER, Role.IDENTIFIER)
-    claim(lambda name, column: column.role in who and (bare(name) in ("", "id", "pid", "no")))
-    if schema.kind == Kind.HISTORY:
-        claim(lambda name, column: column.role in _HINTS and says(name, *_HINTS[column.role]))
     by_values = []
-    doubtful: dict[str, list[str]] = {}
-    for name in (name for name in frame.columns if name not in columns):
-        free = [c for c in schema.columns if c.name not in columns.values()]
-        scores = {c.name: _alike(frame[name], texts[name], c, original.frame[c.name]) for c in free}
-        best = sorted(scores, key=lambda n: -scores[n])
-        if not best or scores[best[0]] < _SURE:
-            continue
-        near = [n for n in best if scores[n] >= max(_SURE, scores[best[0]] - _APART)]
-        if len(near) > 1:
-            doubtful[name] = near
-        else:
-            columns[name] = near[0]
-            by_values.append(name)
-    for name, near in doubtful.items():
-        left = [n for n in near if n not in columns.values()]
-        if len(left) > 1:
-            about = {"candidates": listing(left), "example": f"--map {name}={left[0]}", "none": f"{name}="}
-            raise SchemaError(say("several", **about), file=path, column=name)
-        columns[name] = left[0] if left else None
-        by_values += [name] if left else []
-    columns |= {name: None for name in frame.columns if name not in columns}
+    for last in (False, True):  # what could be two columns waits for those that cannot
+        for name in [name for name in frame.columns if name not in columns]:
+            scores = {c.name: _alike(frame[name], texts[name], c, original.frame[c.name]) for c in free()}
+            near = [n for n, score in scores.items() if score >= max(_SURE, max(scores.values()) - _APART)]
+            if len(near) == 1:
+                columns[name] = near[0]
+                by_values.append(name)
+            elif near and last:
+                about = {"candidates": listing(near), "example": f"--map {name}={near[0]}", "none": f"{name}="}
+                raise SchemaError(say("several", **about), file=path, column=name)
+    columns = {name: columns.get(name) for name in frame.columns}
     if schema.kind == Kind.HISTORY and (mine := schema.role(Role.CUSTOMER).name) not in columns.values():
         left = [name for name in frame.columns if columns[name] is None] or frame.columns
         raise SchemaError(say("no_customer", candidates=listing(left), example=f"--map {left[0]}={mine}"), file=path)
@@ -269,14 +249,10 @@ def _alike(values: pl.Series, texts: pl.Series, column: Column, own: pl.Series) 
     known = own.drop_nulls()
     if read.null_count() > (1 - _SURE) * len(read) or not len(known):
         return 0.0
-    lo, hi = (numbers(end.drop_nulls()) for end in _ends_of(read))
+    lo, hi = (numbers(end.drop_nulls()) for end in cell_ends(read))
     first, last = numbers(known.sort())[[0, -1]]
     span = max(last, hi.max()) - min(first, lo.min())
     return float((min(last, hi.max()) - max(first, lo.min())) / span) if span > 0 else 0.0
-
-
-def _ends_of(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
-    return (cells.struct.field("lo"), cells.struct.field("hi")) if is_interval(cells.dtype) else (cells, cells)
 
 
 # --- cells -----------------------------------------------------------------------------------------------------------
@@ -298,38 +274,33 @@ def _read_column(
             return typed, 0
         domain = own.drop_nulls().cast(pl.String).unique().sort()
         odd = typed.drop_nulls().unique(maintain_order=True)
-        odd = odd.filter(~odd.is_in(domain.implode()))
-        meanings = {label: _members(label, domain) for label in odd}
+        cover: dict[str, list[str]] = {}
         if beside is not None:
             both = pl.DataFrame({"label": typed, "value": beside.cast(pl.String)}).drop_nulls()
             cover = dict(both.group_by("label").agg(pl.col("value").unique().sort()).iter_rows())
-            meanings = {label: cover.get(label) if known is None else known for label, known in meanings.items()}
-        if not any(meanings.values()):
-            # codes for items are worth an attack; what other labels cover nobody says
-            count = int(typed.is_in(odd.implode()).sum())
-            renamed = column.role == Role.ITEM or not len(domain)
-            return (typed if renamed else typed.set(typed.is_in(odd.implode()), None)), count
-        lists = {label: [label] if members is None else members for label, members in meanings.items()}
-        lists |= {value: [value] for value in domain}
-        if column.role != Role.ITEM:
-            lists = {label: members for label, members in lists.items() if label not in meanings or meanings[label]}
-        unread = int(typed.is_in([label for label, members in meanings.items() if members is None]).sum())
-        meant = pl.DataFrame({"label": list(lists), "set": list(lists.values())})
+        odd = odd.filter(~odd.is_in(domain.implode()))
+        meanings = {label: _members(label, domain) or cover.get(label) for label in odd}
+        strange = pl.Series([label for label, members in meanings.items() if members is None], dtype=pl.String)
+        count = int(typed.is_in(strange.implode()).sum())
+        if column.role != Role.ITEM and len(domain):  # codes for items are worth an attack
+            typed = typed.set(typed.is_in(strange.implode()), None)
+        if len(strange) == len(meanings):
+            return typed, count
+        sets = {label: [label] for label in typed.drop_nulls().unique(maintain_order=True)}
+        sets |= {label: members for label, members in meanings.items() if members is not None}
+        meant = pl.DataFrame({"label": list(sets), "set": list(sets.values())})
         cells = typed.to_frame("label").join(meant, on="label", how="left", maintain_order="left")["set"]
-        listed = sorted({member for members in lists.values() for member in members})
-        return cells.cast(set_dtype(listed)).alias(column.name), unread
+        return cells.cast(set_dtype(sorted({*chain(*sets.values())}))).alias(column.name), count
     lost = typed.is_null() & texts.is_not_null()
     if not lost.any():
         return typed, 0
     labels = texts.filter(lost).unique(maintain_order=True)
-    least, most = own.min(), own.max()
-    ranges = [_range(label, column, least, most) for label in labels]
+    ranges = [(label, *(_range(label, column, own.min(), own.max()) or (None, None))) for label in labels]
     types: dict[str, Any] = {"label": pl.String, "lo": column.dtype, "hi": column.dtype}
-    rows = [(label, *ends) for label, ends in zip(labels, ranges, strict=True) if ends is not None]
-    meant = pl.DataFrame(rows, schema=types, orient="row", strict=False)
+    meant = pl.DataFrame(ranges, schema=types, orient="row", strict=False)
     both = pl.DataFrame({"label": texts, "own": typed}).join(meant, on="label", how="left", maintain_order="left")
-    ends = both.select(pl.coalesce("own", "lo").alias("lo"), pl.coalesce("own", "hi").alias("hi"))
-    read = ends.select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(column.name))[column.name]
+    ends = pl.struct(lo=pl.coalesce("own", "lo"), hi=pl.coalesce("own", "hi"))
+    read = both.select(pl.when(pl.coalesce("own", "lo").is_not_null()).then(ends).alias(column.name)).to_series()
     return read, int((read.is_null() & texts.is_not_null()).sum())
 
 
@@ -366,52 +337,39 @@ def _range(label: str, column: Column, least: Any, most: Any) -> tuple[Any, Any]
     [(20, 29), (21, 30), (20, 29), (30, 90), (30, 39), (5, 7), None]
     """
 
-    def value(text: str) -> Any:
-        return read_values(pl.DataFrame({column.name: [text.strip()]}), [column])[0][column.name][0]
+    def values(texts: list[str]) -> list[Any]:
+        frame = pl.DataFrame({column.name: [text.strip() for text in texts]})
+        return read_values(frame, [column])[0][column.name].to_list()
 
-    low: Any = None
-    high: Any = None
-    open_low = open_high = False
+    def inside(end: Any, sign: int, *, is_open: bool) -> Any:
+        if column.type == ValueType.INTEGER:
+            return sign * (math.floor(sign * end) + 1 if is_open else math.ceil(sign * end))
+        if is_open and column.type == ValueType.DECIMAL:
+            return np.nextafter(end, sign * math.inf)
+        return end + sign * _STEPS[column.type] if is_open and column.type in _STEPS else end
+
     if braced := _SET.match(label):
-        members = [value(part) for part in re.split(r"[;,|]", braced[1])]
-        known = [member for member in members if member is not None]
-        return (min(known), max(known)) if known and len(known) == len(members) else None
-    if column.dtype.is_temporal():
-        if days := date_range(label.rstrip("-/.*")):
-            low, high = days
-            if column.type == ValueType.DATETIME:
-                low, high = dt.datetime.combine(low, dt.time()), dt.datetime.combine(high, dt.time.max)
-            return low, high
-        bounds = None
-    else:
-        start = prefix(label)
-        if start is not None and re.fullmatch(r"\d+", start):
-            width = 10 ** (len(label.strip()) - len(start))
-            return int(start) * width, (int(start) + 1) * width - 1
-        bounds = number_range(label)
-    if bounds is not None:
+        members = values(re.split(r"[;,|]", braced[1]))
+        return None if None in members else (min(members), max(members))
+    start, bounds, days = prefix(label), number_range(label), date_range(label.rstrip("-/.*"))
+    if column.dtype.is_temporal() and days:
+        whole = days if column.type == ValueType.DATE else [*map(dt.datetime.combine, days, (dt.time.min, dt.time.max))]
+        return whole[0], whole[1]
+    if column.dtype.is_numeric() and start is not None and start.isdecimal():
+        width = 10 ** (len(label.strip()) - len(start))
+        return int(start) * width, (int(start) + 1) * width - 1
+    if column.dtype.is_numeric() and bounds is not None:
         low, high = (None if math.isinf(end) else end for end in bounds[:2])
         open_low, open_high = bounds.open_low, bounds.open_high
     elif match := _ENDS.match(label):
-        low, high = value(match[2]), value(match[3])
+        low, high = values([match[2], match[3]])
+        open_low, open_high = match[1] in ("]", "("), match[4] in ("[", ")")
         if low is None or high is None:
             return None
-        open_low, open_high = match[1] in ("]", "("), match[4] in ("[", ")")
     else:
         return None
-    step: Any = None if column.type == ValueType.DECIMAL else 1
-    if column.dtype.is_temporal():
-        step = dt.timedelta(days=1) if column.type == ValueType.DATE else dt.timedelta(seconds=1)
-        step = None if column.type == ValueType.TIME else step
-    elif column.type == ValueType.INTEGER:
-        open_low, low = open_low and low == math.floor(low), None if low is None else math.ceil(low)
-        open_high, high = open_high and high == math.ceil(high), None if high is None else math.floor(high)
-    if open_low and low is not None:
-        low = low + step if step is not None else np.nextafter(low, math.inf) if isinstance(low, float) else low
-    if open_high and high is not None:
-        high = high - step if step is not None else np.nextafter(high, -math.inf) if isinstance(high, float) else high
-    low = (least if high is None or least is None or least <= high else high) if low is None else low
-    high = (most if most is None or most >= low else low) if high is None else high
+    low = least if low is None else inside(low, 1, is_open=open_low)
+    high = most if high is None else inside(high, -1, is_open=open_high)
     return None if low is None or high is None or low > high else (low, high)
 
 
@@ -424,32 +382,15 @@ def column_fits(cells: pl.Series, values: pl.Series) -> tuple[np.ndarray[Any, An
     >>> fits[cell][:, value].tolist()
     [[True, False], [True, True]]
     """
-    known = values.unique().sort(nulls_last=True)
-    rows = (
-        values.to_frame("v")
-        .join(known.to_frame("v").with_row_index("at"), on="v", nulls_equal=True, how="left", maintain_order="left")[
-            "at"
-        ]
-        .to_numpy()
-    )
-    key = cells.cast(pl.List(pl.String)).list.join("\0") if isinstance(cells.dtype, pl.List) else cells
-    keyed = key.to_frame("k").with_row_index("row").unique("k", keep="first", maintain_order=True)
-    keyed = keyed.with_row_index("at")
-    which = key.to_frame("k").join(keyed.drop("row"), on="k", how="left", maintain_order="left", nulls_equal=True)["at"]
-    different = cells.gather(keyed["row"])
-    silent = different.is_null().to_numpy()
-    there = known.is_not_null().to_numpy()
+    (first, cell), (own, value) = different(cells), different(values)
+    kinds, known = cells.gather(first), values.gather(own)
     if isinstance(cells.dtype, pl.List) or not (known.dtype.is_numeric() or known.dtype.is_temporal()):
-        listed = different.cast(pl.List(pl.String)) if isinstance(cells.dtype, pl.List) else different.cast(pl.String)
-        pairs = pl.DataFrame({"c": range(len(different)), "v": listed})
-        pairs = pairs.explode("v") if isinstance(cells.dtype, pl.List) else pairs
-        place = known.cast(pl.String).to_frame("v").with_row_index("at").drop_nulls()
-        pairs = pairs.drop_nulls().join(place, on="v", how="inner")
-        fits = np.zeros((len(different), len(known)), dtype=np.bool_)
-        fits[pairs["c"].to_numpy(), pairs["at"].to_numpy()] = True
+        sets = lift(kinds, Column(name="v")).cast(pl.List(pl.String)).alias("v").to_frame().with_row_index("cell")
+        pairs = sets.explode("v").drop_nulls().join(known.cast(pl.String).to_frame("v").with_row_index("at"), on="v")
+        fits = np.zeros((len(kinds), len(known)), dtype=np.bool_)
+        fits[pairs["cell"].to_numpy(), pairs["at"].to_numpy()] = True
     else:
-        lo, hi = (numbers(end)[:, None] for end in _ends_of(different))
-        own = numbers(known)[None, :]
-        fits = (lo <= own) & (own <= hi) & there[None, :]
-    fits[silent] = True
-    return which.to_numpy(), rows, fits
+        lo, hi = (numbers(end)[:, None] for end in cell_ends(kinds))
+        fits = (lo <= numbers(known)) & (numbers(known) <= hi) & known.is_not_null().to_numpy()
+    fits[kinds.is_null().to_numpy()] = True
+    return cell.to_numpy(), value.to_numpy(), fits
