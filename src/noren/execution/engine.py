@@ -403,7 +403,7 @@ class ReleaseCounts:
         """Return the smallest class of rows alike in ``known``, and the sensitive columns that some class tells."""
         classes = table_classes(self._table, list(known))
         least = None if classes.sizes.is_empty() else int(classes.sizes.min())  # type: ignore[arg-type]
-        rows = self._table.frame.select(sensitive).with_columns(classes.class_of.alias("\0class")).drop_nulls("\0class")
+        rows = self._table.frame.select(*sensitive, classes.class_of.alias("\0class")).drop_nulls("\0class")
         uniform = rows.group_by("\0class").agg((pl.all().n_unique() == 1) & (pl.all().null_count() == 0))
         return least, [name for name in sensitive if uniform[name].any()]
 
