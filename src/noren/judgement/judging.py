@@ -71,10 +71,10 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
         status, reason = decide(facts, by, exhibits, guarantee)
     if status == VerdictStatus.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # hits by chance break nothing
         exhibits = [attempt.model_copy(update={"exceeds": False}) for attempt in exhibits]
-    status, reason = _with_inferences(facts, by, status, reason)
     flaws: tuple[Flaw, ...] = ()
     if facts.foreign is not None:
         status, reason, flaws = _judge_foreign(facts, facts.foreign, by, status, reason)
+    status, reason = _with_inferences(facts, by, status, reason)
     if by.epsilon is not None and status.is_safe:
         if facts.privacy is None:
             status, reason = VerdictStatus.UNTRIED, Reason.EPSILON_UNKNOWN
@@ -253,59 +253,47 @@ def _with_inferences(facts: Facts, rule: Rule, status: VerdictStatus, reason: Re
 # --- files from elsewhere ---------------------------------------------------------------------------------------------
 
 
-def flaws_of(facts: Facts, foreign: ForeignFacts, rule: Rule) -> list[Flaw]:
-    """Return what is wrong with a file from elsewhere by a rule, what needs least work to use first."""
-    flaws = [Flaw(code=Reason.IDENTIFIED, columns=facts.identifying)] if facts.identifying else []
-    if foreign.hashed:
-        flaws.append(Flaw(code=Reason.HASHED_IDENTIFIERS, columns=foreign.hashed))
-    if foreign.order is not None:
-        flaws.append(Flaw(code=Reason.ORDER_LEAK))
-    flaws += [Flaw(code=Reason.IDS_IN_ORDER, columns=leak.columns) for leak in foreign.ids]
-    beyond = rule.tolerance + _ROUNDING
-    own = tuple(name for name, share in foreign.alone.items() if share > beyond)
-    small = foreign.people and foreign.least is not None and foreign.least < rule.least_k
-    if small:
-        flaws.append(Flaw(code=Reason.CLASS_TOO_SMALL, columns=foreign.known))
-        if foreign.least_wild is not None and foreign.least is not None and foreign.least_wild > foreign.least:
-            flaws.append(Flaw(code=Reason.BLANKS_COUNTED, columns=foreign.known))
-    flaws += [Flaw(code=Reason.SINGLED_OUT, columns=own)] if own else []
-    if foreign.disclosed:
-        flaws.append(Flaw(code=Reason.SENSITIVE_DISCLOSED, columns=foreign.disclosed))
-    for undone in foreign.undone:
-        if undone.named > beyond * undone.of:
-            code = Reason.DATES_SHIFTED if undone.what == "dates" else Reason.ITEMS_RECODED
-            flaws.append(Flaw(code=code))
-    found = foreign.candidates
-    if found is not None and facts.kind == Kind.HISTORY and 2 * found.fitted > found.tested and found.rate > beyond:
-        flaws.append(Flaw(code=Reason.TOO_FEW_CANDIDATES))
-    copies = foreign.copies
-    if copies is not None and copies.beyond and copies.copied * (1 - beyond) > copies.expected:
-        flaws.append(Flaw(code=Reason.COPIED_ROWS))
-    return flaws
-
-
 def _judge_foreign(
     facts: Facts, foreign: ForeignFacts, rule: Rule, status: VerdictStatus, reason: Reason
 ) -> tuple[VerdictStatus, Reason, tuple[Flaw, ...]]:
-    """Return the verdict on a file from elsewhere: never *proved*, for nobody says how it was made."""
-    flaws = flaws_of(facts, foreign, rule)
-    if facts.inferred_beyond(rule):
-        flaws.append(Flaw(code=Reason.TOO_MUCH_INFERRED))
+    """Return the verdict on a file from elsewhere: never *proved*, for nobody says how it was made.
+
+    Its flaws come in this order: what needs least work to use first.
+    """
+    beyond, least, found, copies = rule.tolerance + _ROUNDING, foreign.least, foreign.candidates, foreign.copies
+    history = facts.kind == Kind.HISTORY
+    small = least is not None and least < rule.least_k
+    own = tuple(name for name, share in foreign.alone.items() if share > beyond)
+    few = found is not None and 2 * found.fitted > found.tested and found.rate > beyond
+    undone = {undone.what for undone in foreign.undone if undone.named > beyond * undone.of}
+    copied = copies is not None and copies.beyond and copies.copied * (1 - beyond) > copies.expected
+    looked_at: list[tuple[Reason, object, tuple[str, ...]]] = [
+        (Reason.IDENTIFIED, facts.identifying, facts.identifying),
+        (Reason.HASHED_IDENTIFIERS, foreign.hashed, foreign.hashed),
+        (Reason.ORDER_LEAK, foreign.order, ()),
+        *((Reason.IDS_IN_ORDER, leak, leak.columns) for leak in foreign.ids),
+        (Reason.CLASS_TOO_SMALL, small, foreign.known),
+        (Reason.BLANKS_COUNTED, small and (foreign.least_wild or 0) > (least or 0), foreign.known),
+        (Reason.SINGLED_OUT, own, own),
+        (Reason.SENSITIVE_DISCLOSED, foreign.disclosed, foreign.disclosed),
+        (Reason.DATES_SHIFTED, "dates" in undone, ()),
+        (Reason.ITEMS_RECODED, "items" in undone, ()),
+        (Reason.TOO_FEW_CANDIDATES, history and few, ()),
+        (Reason.COPIED_ROWS, copied, ()),
+        (Reason.TOO_MUCH_INFERRED, facts.inferred_beyond(rule), ()),
+    ]
+    flaws = [Flaw(code=code, columns=columns) for code, there, columns in looked_at if there]
     if status == VerdictStatus.BROKEN and reason not in {flaw.code for flaw in flaws}:
         flaws.append(Flaw(code=reason))
     if flaws:
         return VerdictStatus.BROKEN, flaws[0].code, tuple(flaws)
-    if facts.not_inferred(rule):
-        return VerdictStatus.UNTRIED, Reason.NOT_INFERRED, ()
-    if facts.inferred_beyond(rule, surely=False):
-        return VerdictStatus.UNTRIED, Reason.INFERENCE_UNSURE, ()
-    if foreign.people and facts.kind == Kind.TABLE and foreign.least is None:
-        return VerdictStatus.WITHSTANDS, Reason.NOTHING_SAID, ()
-    if foreign.people and foreign.least is not None:
+    if least is not None:
         return VerdictStatus.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH, ()
-    if facts.kind == Kind.TABLE and foreign.copies is not None and facts.inferred:
+    if foreign.people and not history:
+        return VerdictStatus.WITHSTANDS, Reason.NOTHING_SAID, ()
+    if not history and copies is not None and facts.inferred:
         return VerdictStatus.WITHSTANDS, Reason.NO_FLAW_FOUND, ()
-    if facts.kind == Kind.HISTORY and foreign.truth != "none":
+    if history and foreign.truth != "none":
         return status, reason, ()
     return VerdictStatus.UNTRIED, Reason.TRUTH_UNKNOWN, ()
 
