@@ -312,10 +312,10 @@ def judge(
         if isinstance(data, History) and all(release.has_secret for release in earlier):
             known = {name for release in earlier for name in release.secret.pseudonyms["customer"].cast(pl.String)}
             again = len(known & set(data.customers.cast(pl.String)))
-    read_file = read_foreign(there, data, mapping=map, truth=truth)
     others = None if control is None else as_records(control, data.schema)
-    how: dict[str, Any] = {"attacks": attacks, "seed": seed, "again": again, "progress": progress}
-    return judging.judge(foreign_facts(data, read_file, others, **how), get_rule(rule))
+    found = read_foreign(there, data, mapping=map, truth=truth)
+    facts = foreign_facts(data, found, others, attacks=attacks, seed=seed, again=again, progress=progress)
+    return judging.judge(facts, get_rule(rule))
 
 
 # --- attack and measure ----------------------------------------------------------------------------------------------

@@ -201,8 +201,7 @@ def judge(
     files, arguments = releases[:flags], [*map(str, releases[flags:]), *context.args]
     if not files:
         raise ParameterError(_("no file to judge is named; name at least one after the original"))
-    by, here = get_rule(rule), Engine()
-    opened = reading.open(here, original)
+    by, opened = get_rule(rule), reading.open(Engine(), original)
     pairs = dict(pair.partition("=")[::2] for pair in mapping or ())
     answers, parts, exit_codes = [], list[Part](), set[int]()
     for file in files:
@@ -211,29 +210,24 @@ def judge(
                 opened, file, by, names, arguments, vars(knowledge), control=control, seed=seed
             )
         else:
-            limits = {"known": None, "knowledge": 1.0, "item_prefix": None}
-            arguments += [f"--{name}" for name, usual in limits.items() if getattr(knowledge, name) != usual]
-            if arguments:
+            if arguments or knowledge != Knowledge():
+                limits = (name for name, value in vars(knowledge).items() if value != getattr(Knowledge, name))
+                flag = [*arguments, *(f"--{name.replace('_', '-')}" for name in limits)][0]
                 raise ParameterError(
-                    _("a file from elsewhere takes no settings of attacks; leave out {flag}").format(flag=arguments[0])
+                    _("a file from elsewhere takes no settings of attacks; leave out {flag}").format(flag=flag)
                 )
             others = None if control is None else read(control, opened.schema).data
-            how: dict[str, Any] = {
-                "map": pairs,
-                "truth": truth,
-                "control": others,
-                "ledger": ledger,
-                "attacks": names,
-                "seed": seed,
-            }
             with progress_bar(file.name) as progress:
-                judged = judge_foreign(opened.rows, file, by, progress=progress, **how)
+                judged = judge_foreign(
+                    opened.rows, file, by, map=pairs, truth=truth, control=others, ledger=ledger, attacks=names,
+                    seed=seed, progress=progress,
+                )  # fmt: skip
             failed = {}
         answers.append(judged.as_dict() | {"release": str(file), "failed": failed})
         parts += [*([f"{file}:"] if len(files) > 1 else []), *verdict_parts(judged)]
         exit_codes.add({"broken": 1, "untried": 3}.get(str(judged.status), 0))  # what a pipeline goes by
     answer = answers[0] if len(answers) == 1 else {"results": answers}
-    return Output(answer, parts, next(code for code in (1, 3, 0) if code in exit_codes))
+    return Output(answer, parts, 1 if 1 in exit_codes else max(exit_codes))
 
 
 def _judge_release(

@@ -109,27 +109,16 @@ class TableFacts(_Finding):
 
 
 class OrderLeak(_Finding):
-    """An order that follows the original's: of rows, or of numbers in a column.
-
-    Attributes
-    ----------
-    errors
-        How many standard errors it is from a random order.
-    """
+    """An order that follows the original's, by standard ``errors``: of rows, or of numbers in a column."""
 
     columns: tuple[str, ...] = ()
     errors: float
 
 
 class CandidateCounts(_Finding):
-    """How many people of the original fit what is released, where nobody says who is right.
+    """Of how many rows or pseudonyms it was counted who fits, and how many fit somebody, or a single person.
 
-    Attributes
-    ----------
-    tested, fitted, single
-        Of how many rows or pseudonyms it was counted, how many fit somebody, and how many exactly one.
-    rate, low, high
-        How often an attacker who guesses among those who fit is right, with its interval of 95 %.
+    ``rate`` is how often an attacker who guesses among those who fit is right, with its interval of 95 %.
     """
 
     tested: int

@@ -206,22 +206,23 @@ def flaw_sentence(flaw: Flaw, verdict: Verdict) -> str:
     foreign = verdict.facts.foreign
     if foreign is None or flaw.code not in FLAWS:
         return headline_sentence(verdict.model_copy(update={"reason": flaw.code, "flaws": ()}))
-    values: dict[str, object] = {"columns": listing(list(flaw.columns)), "allowed": allowed(verdict.rule)}
-    least = foreign.least or 1
-    values |= {"least": count(least), "rows": _rows(least), "chance": percent(1 / least)}
-    values["wild"] = _rows(foreign.least_wild or least)
-    values["share"] = percent(max((foreign.alone[name] for name in flaw.columns if name in foreign.alone), default=0.0))
-    values["errors"] = "" if foreign.order is None else f"{abs(foreign.order.errors):.1f}"
-    if foreign.candidates is not None:
-        found = foreign.candidates
+    least, found, copies = foreign.least or 1, foreign.candidates, foreign.copies
+    share = max((foreign.alone.get(name, 0.0) for name in flaw.columns), default=0.0)
+    values: dict[str, object] = {
+        "columns": listing(list(flaw.columns)), "allowed": allowed(verdict.rule), "share": percent(share),
+        "least": count(least), "rows": _rows(least), "chance": percent(1 / least),
+        "wild": _rows(foreign.least_wild or least),
+        "errors": "" if foreign.order is None else f"{abs(foreign.order.errors):.1f}",
+    }  # fmt: skip
+    if found is not None:
         values |= {name: percent(getattr(found, name)) for name in ("rate", "low", "high")}
         values |= {"single": count(found.single), "tested": count(found.tested)}
-    if foreign.copies is not None and flaw.code == Reason.COPIED_ROWS:
-        values |= {name: count(round(getattr(foreign.copies, name))) for name in ("copied", "rows", "expected")}
-    what = "dates" if flaw.code == Reason.DATES_SHIFTED else "items"
-    for undone in (item for item in foreign.undone if item.what == what):
-        values |= {"named": count(undone.named), "of": count(undone.of)}
-        values["how"] = say(f"shift.{'constant' if undone.constant else 'each'}")
+    if copies is not None and flaw.code == Reason.COPIED_ROWS:
+        values |= {name: count(round(getattr(copies, name))) for name in ("copied", "rows", "expected")}
+    for undone in foreign.undone:
+        if flaw.code == (Reason.DATES_SHIFTED if undone.what == "dates" else Reason.ITEMS_RECODED):
+            values |= {"named": count(undone.named), "of": count(undone.of)}
+            values["how"] = say(f"shift.{'constant' if undone.constant else 'each'}")
     return say(f"flaw.{flaw.code}", **values)
 
 
@@ -230,19 +231,20 @@ def foreign_sentences(facts: Facts) -> list[str]:
     foreign = facts.foreign
     if foreign is None:
         return []
-    by_values = [f"{name} = {foreign.columns[name]}" for name in foreign.by_values]
-    alone = [name for name, mine in foreign.columns.items() if mine is None]
-    notes = [say("foreign.by_values", columns=listing(by_values))] if by_values else []
-    notes += [say("foreign.unmatched", columns=listing(alone))] if alone else []
-    notes += [say("foreign.tried", names=listing([say(f"check.{name}") for name in foreign.tried]))]
-    if foreign.candidates is not None:
-        found = {name: count(getattr(foreign.candidates, name)) for name in ("tested", "fitted", "single")}
-        notes.append(say("foreign.candidates", **found))
+    lists = {
+        "by_values": [f"{name} = {foreign.columns[name]}" for name in foreign.by_values],
+        "unmatched": [name for name, mine in foreign.columns.items() if mine is None],
+        "tried": [say(f"check.{name}") for name in foreign.tried],
+    }
+    notes = [say(f"foreign.{what}", columns=listing(x), names=listing(x)) for what, x in lists.items() if x]
+    if (found := foreign.candidates) is not None:
+        numbers = {name: count(getattr(found, name)) for name in ("tested", "fitted", "single")}
+        notes.append(say("foreign.candidates", **numbers))
     notes += [say("foreign.again", again=count(foreign.again))] if foreign.again else []
-    for name, reason in foreign.not_tried:
+    for name, lacking in foreign.not_tried:
         what, _colon, columns = name.partition(":")
-        about = say(f"check.{what}", columns=columns) if columns else say(f"check.{what}")
-        notes.append(say("foreign.not_tried", what=about, reason=say(f"missing.{reason}")))
+        about = say(f"check.{what}", columns=columns)
+        notes.append(say("foreign.not_tried", what=about, reason=say(f"missing.{lacking}")))
     notes += [] if foreign.people else [say("foreign.synthetic")]
     return [*notes, *([say("foreign.no_truth")] if foreign.truth == "none" else [])]
 
