@@ -31,6 +31,7 @@ from noren.data.formats.text_files import column_names, text_blocks
 from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import Records, frame_of, records_of
 from noren.data.guessing.column_words import Hint, says, spelled
+from noren.data.guessing.roles import name_score
 from noren.data.hierarchies.levels import date_range, number_range, prefix
 from noren.data.schema import Column, Kind, Role, Scale, ValueType
 from noren.errors import FileError, SchemaError, listing, suggestion
@@ -42,13 +43,8 @@ say = Texts(__name__)
 _BLANKS = ("*", "na", "<na>", "n/a", "nan", "null", "none", ".", "-")
 _ADDED = frozenset(table_of(__name__)["added"].split())
 """Words that tools add to the name of a column that they changed."""
-_HINTS = {
-    Role.CUSTOMER: (Hint.BUYER, Hint.PERSON, Hint.CARD, Hint.HOUSEHOLD),
-    Role.DATE: (Hint.DATE,),
-    Role.ITEM: (Hint.GOODS,),
-    Role.PRICE: (Hint.UNIT_PRICE, Hint.TOTAL),
-    Role.QUANTITY: (Hint.QUANTITY,),
-}
+_NAMED = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
+_PEOPLE = (Hint.BUYER, Hint.PERSON, Hint.CARD, Hint.HOUSEHOLD)
 _SURE, _APART, _LOOKED_AT = 0.75, 0.15, 5_000
 _ENDS = re.compile(r"^\s*([\[\](]?)(.+?)(?:[,;–]|\s-\s|\.\.|\bto\b)(.+?)([\])\[]?)\s*$")
 _SET = re.compile(r"^\s*\{(.*)\}\s*$")
@@ -114,34 +110,26 @@ def read_foreign(
     rows = None if known is None else _rows_of(known, original)
     texts = frame.select(cell_text(pl.col(n), Column(name="x"), frame[n].dtype).alias(n) for n in frame.columns)
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
-    published, cells, about, unread = [], [], [], {}
+    published, cells, about, there, unread = [], [], [], [], {}
     for name, mine in columns.items():
-        column = None if mine is None else original.schema[mine]
-        values = None if column is None else original.frame[column.name]
         own = mine or (name if name not in original.schema.names else f"{name}_")
-        blank = _blank(texts[name], values if column is not None and column.scale == Scale.NOMINAL else None)
+        column = original.schema[mine] if mine else Column(name=own, role=Role.OTHER)
+        values = original.frame[mine] if mine else None
+        blank = _blank(texts[name], values if column.scale == Scale.NOMINAL else None)
         published.append(texts[name].set(blank, None).alias(own))
-        if column is None or values is None:
-            about.append(Column(name=own, role=Role.OTHER, optional=True))
-            continue
         about.append(Column(name=own, role=column.role, optional=True, known=column.known))
-        beside = None if rows is None else values.gather(rows)
-        typed, unread[own] = _read_column(frame[name].alias(own), published[-1], column, values, beside)
-        cells.append(typed)
+        if values is not None:
+            beside = None if rows is None else values.gather(rows)
+            typed, unread[own] = _read_column(frame[name].alias(own), published[-1], column, values, beside)
+            cells.append(typed)
+            there.append(column.model_copy(update={"optional": True}))
     if not cells:
         raise SchemaError(say("nothing_matches", names=listing(original.schema.names)), file=path)
-    there = [original.schema[series.name].model_copy(update={"optional": True}) for series in cells]
     plain = original.schema.model_copy(update={"official": None, "guessed": False})
-    return ForeignFile(
-        records_of(pl.DataFrame(published), plain.model_copy(update={"columns": tuple(about)})),
-        records_of(pl.DataFrame(cells), plain.model_copy(update={"columns": tuple(there)})),
-        columns,
-        by_values,
-        {name: count for name, count in unread.items() if count},
-        known,
-        rows,
-        by,
-    )
+    shown = records_of(pl.DataFrame(published), plain.model_copy(update={"columns": tuple(about)}))
+    meant = records_of(pl.DataFrame(cells), plain.model_copy(update={"columns": tuple(there)}))
+    unread = {name: count for name, count in unread.items() if count}
+    return ForeignFile(shown, meant, columns, by_values, unread, known, rows, by)
 
 
 def _rows_of(who: pl.Series, original: Records) -> pl.Series:
@@ -175,9 +163,9 @@ def _raw(path: Path) -> pl.DataFrame:
 
 def _blank(texts: pl.Series, values: pl.Series | None) -> pl.Series:
     """Tell which cells say nothing; NA is a value where the original has it."""
-    plain = texts.str.strip_chars().str.to_lowercase()
+    plain = texts.fill_null("").str.strip_chars().str.to_lowercase()
     own = [] if values is None else values.cast(pl.String).str.to_lowercase().unique().to_list()
-    return (plain.is_in(["", *(word for word in _BLANKS if word not in own)]) | texts.is_null()).fill_null(value=True)
+    return plain.is_in(["", *(word for word in _BLANKS if word not in own)])
 
 
 # --- which column is which -------------------------------------------------------------------------------------------
@@ -206,7 +194,8 @@ def _matched(
         lambda name, column: spelled(name) == spelled(column.name),
         lambda name, column: bare(name) == bare(column.name) != "",
         lambda name, column: column.role in who and bare(name) in ("", "id", "pid", "no"),
-        lambda name, column: schema.kind == Kind.HISTORY and says(name, *_HINTS.get(column.role, ())),
+        lambda name, column: column.role == Role.CUSTOMER and says(name, *_PEOPLE),
+        lambda name, column: column.role in _NAMED and name_score(column.role, name) > 0,
     ]
 
     def free() -> list[Column]:

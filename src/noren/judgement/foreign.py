@@ -7,12 +7,11 @@ is, attacks are tried. Where it does not, it is counted how many people fit each
 **Orders.** Under a random order a row stands at each place of its group equally often, a group being rows that lie
 together because the file is sorted by its own content. Two statistics have mean 0 then: how many people rows fit at
 their own place of the original (or near it, where rows were left out), beyond the mean over the places of the group;
-and the correlation of their places with the mean places of the people they fit. Four standard errors are a false alarm
-once in 10,000 files.
+and the correlation of their places with the mean places of the people they fit.
 
 **Copies.** A sample that never saw the original would equal rows that come once in it with the chance 2·N₂/N (Good and
-Turing; N₂ rows come twice). With a control group, copies of its rows are compared. Both are tested at four standard
-errors.
+Turing; N₂ rows come twice). With a control group, copies of its rows are compared. Four standard errors are a false
+alarm once in 10,000 files.
 """
 
 from __future__ import annotations
@@ -98,12 +97,10 @@ def foreign_facts(
         found |= _of_history(cells, known, published, file, seed, part_of(progress, 0.1, 0.4), checks)
     else:
         found["people"] = _about_people(file, known, names)
-        numbered = [
-            c.name
-            for c in published.schema.columns
-            if (c.role == Role.IDENTIFIER or c.name not in original.schema.names)
-            and published.frame[c.name].drop_nulls().n_unique() > 0.9 * len(published)
+        own = [
+            c.name for c in published.schema.columns if c.role == Role.IDENTIFIER or c.name not in original.schema.names
         ]
+        numbered = [name for name in own if published.frame[name].drop_nulls().n_unique() > 0.9 * len(published)]
         leaks = {name: _order_by(name, published, rows, fits) for name in numbered}
         found["ids"] = tuple(OrderLeak(columns=(printable(n),), errors=e) for n, e in leaks.items() if e is not None)
         checks["ids"] = "" if leaks and not checks["order"] else "inapplicable"
@@ -159,20 +156,18 @@ def _fits(cells: Records, known: Records, names: list[str], rows: Whole) -> Flag
     taken = pl.Series(rows, dtype=pl.UInt32)
     for name in names:
         cell, value, allowed = column_fits(cells.frame[name].gather(taken), known.frame[name])
-        for start in range(0, len(rows), 64):
-            fits[start : start + 64] &= allowed[cell[start : start + 64]][:, value]
+        fits &= allowed[np.ix_(cell, value)]
     return fits
 
 
 def _counted(counts: Whole) -> CandidateCounts:
     """Return how many fit, and how often a guess among them is right."""
-    rates = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
-    rate = float(rates.mean()) if len(rates) else 0.0
-    low, high = share_interval(round(rates.sum()), len(rates))
-    return CandidateCounts(
-        tested=len(counts), fitted=int((counts > 0).sum()), single=int((counts == 1).sum()), rate=rate,
-        low=min(low, rate), high=max(high, rate),
-    )  # fmt: skip
+    found = counts[counts > 0]
+    rates = float((1 / found).sum())
+    rate = rates / max(len(counts), 1)
+    low, high = share_interval(round(rates), len(counts))
+    numbers = {"tested": len(counts), "fitted": len(found), "single": int((counts == 1).sum())}
+    return CandidateCounts(**numbers, rate=rate, low=min(low, rate), high=max(high, rate))
 
 
 def _about_people(file: ForeignFile, known: Records, names: list[str]) -> bool:
@@ -243,9 +238,9 @@ def _order_by(name: str, published: Records, sample: Whole, fits: Flags) -> floa
 # --- identifiers ------------------------------------------------------------------------------------------------------
 
 
-def _own_names(original: Records) -> dict[str, pl.Series]:
-    columns = original.schema.with_role(*_NAMING)
-    return {c.name: original.frame[c.name].cast(pl.String).drop_nulls().unique() for c in columns}
+def _own_names(original: Records) -> list[pl.Series]:
+    names = (column.name for column in original.schema.with_role(*_NAMING))
+    return [original.frame[name].cast(pl.String).drop_nulls().unique() for name in names]
 
 
 def _left_in(published: Records, original: Records, pairs: pl.DataFrame | None) -> list[str]:
@@ -253,7 +248,7 @@ def _left_in(published: Records, original: Records, pairs: pl.DataFrame | None) 
     found = []
     for name in published.frame.columns:
         values = published.frame[name].drop_nulls().unique()
-        for own in _own_names(original).values():
+        for own in _own_names(original):
             ends = own.cast(pl.Int64, strict=False).drop_nulls().sort().to_numpy()
             dense = len(own) == len(ends) > 0 and len(own) > 0.2 * (int(ends[-1]) - int(ends[0]) + 1)
             alike = int(values.is_in(own.implode()).sum())
@@ -273,7 +268,7 @@ def _hashed(published: Records, original: Records) -> tuple[str, ...]:
         width = len(min(shown, default=""))
         if len(shown) < 3 or not all(re.fullmatch(f"[0-9a-f]{{{max(width, 8)}}}", value) for value in shown):
             continue
-        for own in _own_names(original).values():
+        for own in _own_names(original):
             texts = [form.encode() for text in own[:_MOST_HASHED] for form in {text, text.strip().lower()}]
             for by in _HASHES:
                 hashes = {hashlib.new(by, text, usedforsecurity=False).hexdigest()[:width] for text in texts}
