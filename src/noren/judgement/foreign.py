@@ -94,7 +94,7 @@ def foreign_facts(
         "again": again,
     }
     if isinstance(cells, History):
-        found |= _of_history(cells, known, published, file, seed, part_of(progress, 0.1, 0.4), checks)
+        found |= _of_history(file, known, seed, part_of(progress, 0.1, 0.4), checks)
     else:
         found["people"] = _about_people(file, known, names)
         own = [
@@ -337,16 +337,11 @@ def _copies(cells: Records, known: Records, control: Records | None) -> CopyCoun
 
 
 def _of_history(
-    cells: History,
-    known: Records,
-    published: Records,
-    file: ForeignFile,
-    seed: int,
-    progress: Progress,
-    checks: dict[str, str],
+    file: ForeignFile, known: Records, seed: int, progress: Progress, checks: dict[str, str]
 ) -> dict[str, Any]:
     """Return what is found of a history: equal histories, who fits each pseudonym, what can be undone, numbering."""
-    if not isinstance(known, History) or not isinstance(published, History):
+    cells, published = file.cells, file.published
+    if not (isinstance(known, History) and isinstance(cells, History) and isinstance(published, History)):
         raise TypeError("a history from elsewhere has a history as its original")
     classes = history_classes(published)["class"].to_numpy()
     least = int(np.bincount(classes).min()) if len(classes) else 1
