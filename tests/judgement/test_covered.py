@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import noren
 from noren import api
 from noren.data.frames import History, Table
 from noren.data.release import Release, Statement
@@ -234,3 +235,11 @@ def test_the_error_level_is_said_of_the_test_that_has_it() -> None:
     said = rule_sentence(get_rule("partner"))
     assert "a plain count, without an error level" in said
     assert "This second test has a false-alarm probability of 1.0%, shared by 20 attackers" in said
+
+
+def test_a_table_without_sensitive_columns_is_judged_with_its_other_columns() -> None:
+    data = pl.DataFrame({"age": [1, 1, 2, 2, 3, 3] * 5, "town": [*"aabbcc"] * 5})
+    roles = {"age": "quasi", "town": "other"}
+    judged = noren.verdict(data, noren.protect(data, "mondrian", k=2, seed=1, schema=roles), schema=roles)
+    assert judged.status == "proved"
+    assert judged.facts.known_least == 10
