@@ -75,7 +75,8 @@ def declared(history: History, days: tuple[date, date]) -> History:
 def exact(name: str, history: History, categories: Categories | None) -> Iterator[list[str]]:
     """Yield for each table its cells, the share suppressed for each reason, and the time it took."""
     begin = time.process_time()
-    for made, grid in protected_totals(history, K, P, categories=categories):
+    wanted = ("month-category", "item-quarter", "rfm")
+    for made, grid in protected_totals(history, K, P, wanted, categories):
         spent, state = time.process_time() - begin, grid.state[grid.people > 0]
         shares = [f"{np.mean(state == why):.1%}" for why in (THRESHOLD, DOMINANCE, COMPLEMENTARY)]
         value = made.values[-1]

@@ -19,6 +19,19 @@ def test_totals_are_written_into_a_folder(noren, small_csv, tmp_path) -> None:
     assert (wrong.code, (tmp_path / "none").exists()) == (2, False)
 
 
+def test_both_tables_of_a_shop_with_categories_are_warned_of(noren, small, small_csv, tmp_path) -> None:
+    names = small["item"].cast(pl.String).unique().sort()
+    pl.DataFrame({"item": names, "category": "all"}).write_csv(tmp_path / "categories.csv")
+    words = ["totals", small_csv, *SCHEMA, "--categories", tmp_path / "categories.csv"]
+    answer = noren(*words, "--out", tmp_path / "safe")
+    assert (answer.code, "rare items" in answer.err) == (0, False)
+    assert [table.name for table in read_tables(tmp_path / "safe")] == ["month-category", "rfm"]
+    both = noren(*words, "--tables", "month-category,item-quarter", "--out", tmp_path / "both")
+    assert both.code == 0
+    assert "publish month-category or item-quarter, not both" in both.err
+    assert len(read_tables(tmp_path / "both")) == 2
+
+
 def test_counts_of_people_are_noisy_and_domains_are_declared(noren, tmp_path) -> None:
     pytest.importorskip("opendp")
     (tmp_path / "people.toml").write_text(

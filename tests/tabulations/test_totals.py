@@ -29,7 +29,8 @@ def by_name(tables):
 
 
 def test_cells_and_margins_of_a_small_shop():
-    tables = by_name(totals(shop(6), categories=Categories({"apple": "fruit", "pear": "fruit"})))
+    fruit = Categories({"apple": "fruit", "pear": "fruit"})
+    tables = by_name(totals(shop(6), tables=["month-category", "item-quarter", "rfm"], categories=fruit))
     assert tables["month-category"].frame.rows() == [
         ("2011-01", "fruit", 6, 12, 30.0),
         ("2011-01", "*", 6, 12, 30.0),
@@ -44,6 +45,14 @@ def test_cells_and_margins_of_a_small_shop():
     # 30 days to the end of May, two days with purchases, 10 of money
     assert tables["rfm"].frame.rows() == [("≤30", "2", "≤10", 6), ("*", "*", "*", 6)]
     assert tables["rfm"].notes == {"kind": "exact", "k": 5, "p": 10.0}
+
+
+def test_beside_categories_items_are_counted_only_if_named():
+    fruit = Categories({"apple": "fruit", "pear": "fruit"})
+    for history, categories in ((shop(6), fruit), (shop(6, category="fruit"), None)):
+        assert list(by_name(totals(history, categories=categories))) == ["month-category", "rfm"]
+    assert list(by_name(totals(shop(6), tables=["item-quarter"], categories=fruit))) == ["item-quarter"]
+    assert list(by_name(totals(shop(6)))) == ["item-quarter", "month", "rfm"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from noren.cli.parts.commands import Output, Part, TextTable, app
+from noren.cli.parts.commands import Note, Output, Part, TextTable, app
 from noren.cli.parts.inputs import Force, Original, Reading, comma_separated
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -94,4 +94,9 @@ def _written(tables: Sequence[Tabulation], out: Path, *, force: bool) -> Output:
         rows.append((table.name, ", ".join(table.values), f"{len(table.frame):,}", f"{suppressed:,}"))
     parts: list[Part] = [TextTable((_("Table"), _("Values"), _("Cells"), _("Suppressed")), rows)]
     parts.append(_("written to {out}").format(out=out))
+    kinds = {table.name: table.notes["kind"] for table in tables}
+    if kinds.get("month-category") == kinds.get("item-quarter") == "exact":
+        hole = _("warning: a category less its published items is the sum of its rare items, which may be of fewer "
+                 "than k customers; publish month-category or item-quarter, not both")  # fmt: skip
+        parts.append(Note(hole))
     return Output({"tables": about, "out": str(out)}, parts)

@@ -71,7 +71,8 @@ def totals(
         Within how many per cent the second largest customer of a cell must not be able to estimate the largest one's
         amounts.
     tables
-        Of ``month-category``, ``item-quarter`` and ``rfm``; by default all for which the data have columns.
+        Of ``month-category``, ``item-quarter`` and ``rfm``; by default all for which the data have columns, but not
+        ``item-quarter`` beside categories: what a category has more than its published items is that of its rare ones.
     categories
         The categories of items, a file of them, or a column; by default the column ``category``, if there is one.
 
@@ -107,6 +108,8 @@ def protected_totals(
         name, value, allowed = ("k", k, "k ≥ 1") if k < 1 else ("p", p, "0 ≤ p ≤ 100")
         raise ParameterError.out_of_range(name, value, allowed)
     found = shop_tables(history, tables, categories)
+    if not tables and any("category" in table.keys for table in found):
+        found = [table for table in found if table.name != "item-quarter"]
     hidden_quarters: dict[str, bool] = {}
     # quarters first: months add up to them
     for table in sorted(found, key=lambda table: table.name != "item-quarter"):
