@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +21,7 @@ from noren.data.frames import History
 from noren.data.schema import Role, Schema
 from noren.errors import UnknownNameError
 from noren.i18n import N_, _
-from noren.kernels.judging.statistics import rank_of
+from noren.kernels.judging.statistics import pearson, rank_of
 from noren.tables import table_of
 from noren.tabulations.tabulation import Tabulation
 
@@ -122,7 +122,7 @@ class AnalystQuestion:
         """Return the answer before the greatest cells are taken; rows are those of :func:`rows_to_ask`."""
         keys, frame = _ANSWERS[self.name](rows.drop_nulls(["customer", *map(str, self.roles)]))
         values = tuple(name for name in frame.columns if name not in keys)
-        return Tabulation(self.name, keys, values, frame.sort(keys) if keys else frame)
+        return Tabulation(self.name, keys, values, frame)
 
     def best(self, table: Tabulation) -> Tabulation:
         """Return the cells that count."""
@@ -196,10 +196,7 @@ def mean_answer(question: AnalystQuestion, tables: Sequence[Tabulation]) -> Tabu
     means = {name: pl.col(name).sum() / count for name in first.values}
     squares = {name: (pl.col(name) ** 2).sum() / count for name in first.values}
     errors = {f"{n}_error": (squares[n] - mean**2).clip(0).sqrt() * _NORMAL for n, mean in means.items()}
-    keys: list[Any] = list(first.keys) or [pl.lit(0).alias("")]
-    frame = cells.group_by(keys, maintain_order=True).agg(**means, **errors)
-    frame = frame.sort(keys) if first.keys else frame.drop("")
-    return question.best(replace(first, frame=frame))
+    return question.best(replace(first, frame=_by(cells, first.keys, **means, **errors)))
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -209,36 +206,41 @@ _Answer = tuple[tuple[str, ...], pl.DataFrame]
 
 
 def rows_to_ask(history: History) -> pl.DataFrame:
-    """Return a history's rows as customer, day, month, item, quantity, revenue and weight, as far as there are any."""
+    """Return rows as customer, day, month, quarter, item, quantity, revenue and weight, of what a history has."""
     columns = {column.role: exact_values(history, column) for column in history.schema.with_role(*_ROLES)}
     rows = pl.DataFrame({str(role): values for role, values in columns.items()})
-    amounts = [pl.col(str(role)) for role in (Role.PRICE, Role.QUANTITY) if role in columns]
     made = [pl.lit(1.0).alias("weight")]
     if Role.DATE in columns:
-        made += [pl.col("date").cast(pl.Date).alias("day"), pl.col("date").dt.strftime("%Y-%m").alias("month")]
+        date = pl.col("date")
+        made += [date.cast(pl.Date).alias("day"), date.dt.strftime("%Y-%m").alias("month"),
+                 pl.format("{}-Q{}", date.dt.strftime("%Y"), date.dt.quarter()).alias("quarter")]  # fmt: skip
     if Role.PRICE in columns:
-        made.append(pl.fold(pl.lit(1.0), lambda product, amount: product * amount, amounts).alias("revenue"))
+        price = pl.col("price") * 1.0
+        made.append((price * pl.col("quantity") if Role.QUANTITY in columns else price).alias("revenue"))
     if Role.ITEM in columns:
         made.append(pl.col("item").cast(pl.String))
     return rows.with_columns(made)
 
 
+def customers(rows: pl.DataFrame, visit: str, money: str) -> pl.DataFrame:
+    """Return each customer's last day, number of visits and sum of money."""
+    views = {"last": pl.col("day").max(), "visits": pl.col(visit).n_unique(), "money": pl.col(money).sum()}
+    return rows.group_by("customer", maintain_order=True).agg(**views)
+
+
+def _by(rows: pl.DataFrame, keys: Sequence[str], /, **values: pl.Expr) -> pl.DataFrame:
+    return rows.group_by(keys, maintain_order=True).agg(**values).sort(keys) if keys else rows.select(**values)
+
+
+def _sums(rows: pl.DataFrame, keys: tuple[str, ...], names: Sequence[str]) -> _Answer:
+    """Return the sums of what there is; rows count with their weights, and the sum of these is ``rows``."""
+    there = [name for name in names if name == "rows" or name in rows.columns]
+    amounts = {name: pl.col("weight") if name == "rows" else pl.col(name) * pl.col("weight") for name in there}
+    return keys, _by(rows, keys, **{name: amount.sum() for name, amount in amounts.items()})
+
+
 def _baskets(rows: pl.DataFrame) -> list[str]:
     return ["customer", "day"] if "day" in rows.columns else ["customer"]
-
-
-def _monthly_sales(rows: pl.DataFrame) -> _Answer:
-    there = [name for name in ("quantity", "revenue") if name in rows.columns]
-    sums = [pl.col("weight").sum().alias("rows"), *((pl.col(name) * pl.col("weight")).sum() for name in there)]
-    return ("month",), rows.group_by("month", maintain_order=True).agg(sums)
-
-
-def _revenue(rows: pl.DataFrame) -> _Answer:
-    return (), rows.select((pl.col("revenue") * pl.col("weight")).sum())
-
-
-def _top_items(rows: pl.DataFrame) -> _Answer:
-    return ("item",), rows.group_by("item", maintain_order=True).agg(pl.col("weight").sum().alias("rows"))
 
 
 def _basket_size(rows: pl.DataFrame) -> _Answer:
@@ -247,17 +249,11 @@ def _basket_size(rows: pl.DataFrame) -> _Answer:
 
 
 def _rfm(rows: pl.DataFrame) -> _Answer:
-    money = (pl.col("revenue" if "revenue" in rows.columns else "weight")).sum()
-    people = rows.group_by("customer", maintain_order=True).agg(
-        pl.col("day").max(), pl.col("day").n_unique().alias("often"), money=money
-    )
-    views = (people["day"].to_physical(), people["often"], people["money"])
+    people = customers(rows, "day", "revenue" if "revenue" in rows.columns else "weight")
     names = ("recency", "frequency", "monetary")
-    ranks = {
-        name: rank_of(view.cast(pl.Float64).to_numpy(), _THIRDS) + 1 for name, view in zip(names, views, strict=True)
-    }
-    counted = pl.DataFrame(ranks).group_by(names).agg(pl.len().cast(pl.Float64).alias("customers"))
-    return names, counted.with_columns(pl.col(names).cast(pl.String))
+    views = [people[view].to_physical().cast(pl.Float64).to_numpy() for view in ("last", "visits", "money")]
+    ranks = pl.DataFrame({name: rank_of(view, _THIRDS) + 1 for name, view in zip(names, views, strict=True)})
+    return names, _by(ranks.cast(pl.String), names, customers=pl.len().cast(pl.Float64))
 
 
 def _repeat_rate(rows: pl.DataFrame) -> _Answer:
@@ -268,30 +264,27 @@ def _repeat_rate(rows: pl.DataFrame) -> _Answer:
 
 
 def _association_rules(rows: pl.DataFrame) -> _Answer:
-    keys = ("item", "with_item")
-    bought = rows.drop_nulls(basket := _baskets(rows)).select(*basket, "item").unique()
-    many = bought.group_by(basket).agg(pl.len()).height
-    counts = bought.group_by("item").len("count").sort("count", "item", descending=[True, False]).head(_PAIRED)
-    items = counts["item"].sort()
-    some = bought.join(counts.select("item"), on="item", how="semi").with_columns(
-        basket=pl.struct(basket).rank("dense") - 1
-    )
-    columns = items.search_sorted(some["item"]).to_numpy()
-    shape = (many, len(items))
-    matrix = csr_array((np.ones(len(some)), (some["basket"].to_numpy(), columns)), shape=shape)
-    together = (matrix.T @ matrix).toarray() if len(some) else np.zeros((0, 0))
+    baskets = _baskets(rows)
+    bought = rows.drop_nulls(baskets).select("item", basket=pl.struct(baskets).rank("dense") - 1).unique()
+    many = bought["basket"].n_unique()
+    often = bought.group_by("item").len("count").sort("count", "item", descending=[True, False]).head(_PAIRED)
+    items = often.sort("item").with_row_index("column")["item", "column"]
+    some = bought.join(items, on="item")
+    at = (some["basket"].to_numpy(), some["column"].to_numpy())
+    matrix = csr_array((np.ones(len(some)), at), shape=(many, len(items)))
+    together = (matrix.T @ matrix).toarray()
     alone = np.diagonal(together)
     first, second = np.nonzero(np.triu(together, 1) * many > np.outer(alone, alone))
     count = together[first, second]
+    frame = pl.DataFrame({"item": items["item"].gather(first), "with_item": items["item"].gather(second)})
     lift = count * many / (alone[first] * alone[second])
-    frame = pl.DataFrame({"item": items.gather(first), "with_item": items.gather(second)})
-    return keys, frame.with_columns(baskets=pl.Series(count, dtype=pl.Float64), lift=pl.Series(lift, dtype=pl.Float64))
+    return ("item", "with_item"), frame.with_columns(baskets=pl.Series(count), lift=pl.Series(lift))
 
 
 _ANSWERS: Final[Mapping[str, Callable[[pl.DataFrame], _Answer]]] = {
-    "monthly-sales": _monthly_sales,
-    "revenue": _revenue,
-    "top-items": _top_items,
+    "monthly-sales": partial(_sums, keys=("month",), names=("rows", "quantity", "revenue")),
+    "revenue": partial(_sums, keys=(), names=("revenue",)),
+    "top-items": partial(_sums, keys=("item",), names=("rows",)),
     "basket-size": _basket_size,
     "rfm": _rfm,
     "repeat-rate": _repeat_rate,
@@ -305,28 +298,20 @@ _ANSWERS: Final[Mapping[str, Callable[[pl.DataFrame], _Answer]]] = {
 def _beside(original: Tabulation, other: Tabulation, value: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a value of every cell that either answer has, 0 where one lacks the cell."""
     keys = list(original.keys)
+    if not keys:
+        return original.frame[value].to_numpy(), other.frame[value].to_numpy()
     sides = [table.frame.select(*keys, value) for table in (original, other)]
     both = sides[0].join(sides[1], on=keys, how="full", coalesce=True).sort(keys).fill_null(0.0)
     return both[value].to_numpy(), both[f"{value}_right"].to_numpy()
 
 
-def _error_of_months(original: Tabulation, other: Tabulation) -> dict[str, float]:
-    known, estimated = _beside(original, other, original.values[-1] if "revenue" in original.values else "rows")
-    errors = {"error": _relative(float(np.abs(known - estimated).sum()), float(np.abs(known).sum()))}
+def _error_of_sums(original: Tabulation, other: Tabulation) -> dict[str, float]:
+    known, estimated = _beside(original, other, "revenue" if "revenue" in original.values else original.values[0])
+    off, whole = float(np.abs(known - estimated).sum()), float(np.abs(known).sum())
+    errors = {"error": off / whole if whole else float(off > 0)}
     if len(known) >= _FEWEST_MONTHS and known.std() > 0:
-        spread = float(known.std() * estimated.std())
-        covariance = float(np.mean((known - known.mean()) * (estimated - estimated.mean())))
-        errors = {"r": min(covariance / spread, 1.0) if spread > 0 else 0.0, **errors}
+        errors = {"r": pearson(known, estimated) or 0.0, **errors}
     return errors
-
-
-def _relative(off: float, whole: float) -> float:
-    return off / whole if whole else float(off > 0)
-
-
-def _relative_error(original: Tabulation, other: Tabulation) -> dict[str, float]:
-    known, estimated = (float(table.frame[original.values[0]].sum()) for table in (original, other))
-    return {"error": _relative(abs(estimated - known), abs(known))}
 
 
 def _largest_difference(original: Tabulation, other: Tabulation) -> dict[str, float]:
@@ -346,10 +331,10 @@ def _share_of_top(original: Tabulation, other: Tabulation) -> dict[str, float]:
 
 
 _ERRORS: Final[Mapping[str, Callable[[Tabulation, Tabulation], dict[str, float]]]] = {
-    "monthly-sales": _error_of_months,
-    "revenue": _relative_error,
+    "monthly-sales": _error_of_sums,
+    "revenue": _error_of_sums,
     "top-items": _share_of_top,
-    "basket-size": _relative_error,
+    "basket-size": _error_of_sums,
     "rfm": _variation,
     "repeat-rate": _largest_difference,
     "association-rules": _share_of_top,
