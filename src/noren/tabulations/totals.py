@@ -23,6 +23,7 @@ from noren.data.reading import SchemaLike, as_records
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.tables import Texts
+from noren.tabulations.questions import customers, rows_to_ask
 from noren.tabulations.suppression import PUBLISHED, THRESHOLD, MarginGrid
 from noren.tabulations.tabulation import Tabulation
 
@@ -137,12 +138,11 @@ def shop_tables(
         frame = frame.drop("category", strict=False)
     made = []
     if "month" in frame.columns and "month-category" in wanted:
-        keys = tuple(name for name in ("month", "category") if name in frame.columns)
-        name = "-".join(keys)
-        made.append(ShopTable(name, keys, values, _added(frame, keys, values)))
+        keys = ("month", "category")[: 1 + ("category" in frame.columns)]
+        made.append(ShopTable("-".join(keys), keys, values, _added(frame, keys, values)))
     if {"item", "quarter"} <= set(frame.columns) and "item-quarter" in wanted:
-        counted = _added(frame, ("item", "quarter"), ("rows",))
-        made.append(ShopTable("item-quarter", ("item", "quarter"), ("rows",), counted))
+        parts = _added(frame, ("item", "quarter"), ("rows",))
+        made.append(ShopTable("item-quarter", ("item", "quarter"), ("rows",), parts))
     if "month" in frame.columns and "rfm" in wanted:
         made.append(_segments(frame, end))
     if not made:
@@ -157,41 +157,23 @@ def _added(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str]) -> p
 
 def _purchases(history: History, categories: Categories | str | Path | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the rows that have a customer, by what the tables are about, and the values that they have."""
-    named = {role: column.name for role in Role for column in history.schema.with_role(role)[:1]}
-    columns = {"customer": pl.col(named[Role.CUSTOMER]).cast(pl.String), "rows": pl.lit(1, pl.Int64)}
-    if Role.DATE in named:
-        day = pl.col(named[Role.DATE]).cast(pl.Date)
-        quarter = pl.format("{}-Q{}", day.dt.strftime("%Y"), day.dt.quarter())
-        columns |= {"day": day, "month": day.dt.strftime("%Y-%m"), "quarter": quarter}
-        invoice = pl.col(named[Role.INVOICE]).cast(pl.String) if Role.INVOICE in named else day.cast(pl.String)
-        columns["visit"] = invoice
-    if Role.ITEM in named:
-        columns["item"] = pl.col(named[Role.ITEM]).cast(pl.String).fill_null(UNKNOWN)
+    rows = rows_to_ask(history).with_columns(pl.col("customer").cast(pl.String), rows=pl.lit(1, pl.Int64))
+    values = tuple(name for name in ("rows", "quantity", "revenue") if name in rows.columns)
+    blanks = {"item": pl.col("item").fill_null(UNKNOWN), "quantity": pl.col("quantity").fill_null(0),
+              "revenue": pl.col("revenue").fill_null(0).round(2)}  # fmt: skip
+    rows = rows.with_columns(filled for name, filled in blanks.items() if name in rows.columns)
     column = "category" if categories is None else str(categories)
     if not isinstance(categories, Categories) and column in history.schema.names:
-        columns["category"] = pl.col(column).cast(pl.String).fill_null(UNKNOWN)
+        rows = rows.with_columns(category=history.frame[column].cast(pl.String).fill_null(UNKNOWN))
     elif categories is not None:
-        if Role.ITEM not in named:
+        if "item" not in rows.columns:
             raise ParameterError(say("no_items"))
         known = categories if isinstance(categories, Categories) else read_categories(categories)
-        columns["category"] = columns["item"].replace_strict(dict(known.of_item), default=UNKNOWN)
-    amounts = [pl.col(named[role]).cast(pl.Float64) for role in (Role.PRICE, Role.QUANTITY) if role in named]
-    if Role.QUANTITY in named:
-        columns["quantity"] = pl.col(named[Role.QUANTITY]).fill_null(0)
-    if Role.PRICE in named:
-        columns["revenue"] = pl.fold(pl.lit(1.0), lambda product, one: product * one, amounts).fill_null(0).round(2)
-    frame = history.frame.select(value.alias(name) for name, value in columns.items())
-    return frame.drop_nulls("customer"), tuple(n for n in ("rows", "quantity", "revenue") if n in columns)
-
-
-def banded(value: pl.Expr, limits: Sequence[int]) -> pl.Expr:
-    """Return the band of a number: up to the first limit, above it to the second, and above the last.
-
-    >>> pl.DataFrame({"x": [1, 4, 99]}).select(banded(pl.col("x"), (1, 2, 5)))["x"].to_list()
-    ['≤1', '3–5', '>5']
-    """
-    place = pl.sum_horizontal((value > limit).cast(pl.Int64) for limit in limits)
-    return place.replace_strict(dict(enumerate(bands(limits))), return_dtype=pl.String)
+        rows = rows.with_columns(category=pl.col("item").replace_strict(dict(known.of_item), default=UNKNOWN))
+    invoices = history.schema.with_role(Role.INVOICE)
+    if "day" in rows.columns:
+        rows = rows.with_columns(visit=history.frame[invoices[0].name] if invoices else pl.col("day"))
+    return rows.drop_nulls("customer"), values
 
 
 def bands(limits: Sequence[int]) -> list[str]:
@@ -204,19 +186,20 @@ def bands(limits: Sequence[int]) -> list[str]:
     return [f"≤{limits[0]}", *inner, f">{limits[-1]}"]
 
 
-def _segments(frame: pl.DataFrame, last_day: date | None) -> ShopTable:
+def _segments(rows: pl.DataFrame, end: date | None) -> ShopTable:
     """Count customers by recency, frequency and, where there are prices, monetary value."""
-    end = pl.lit(last_day) if last_day else pl.col("day").max().dt.month_end()
-    last = frame.drop_nulls("day").with_columns(end=end)
-    money = [pl.col("revenue").sum()] if "revenue" in frame.columns else []
-    people = last.group_by("customer").agg(pl.col("end").first(), pl.col("day").max().alias("last"),
-                                          pl.col("visit").n_unique(), *money)  # fmt: skip
-    features = {
-        "recency": banded((pl.col("end") - pl.col("last")).dt.total_days(), RECENCY),
-        "frequency": banded(pl.col("visit"), FREQUENCY),
-    } | ({"monetary": banded(pl.col("revenue").floor(), MONETARY)} if money else {})
-    parts = people.select(*(e.alias(n) for n, e in features.items()), "customer", customers=pl.lit(1, pl.Int64))
-    return ShopTable("rfm", tuple(features), ("customers",), parts.sort("customer"))
+    rows = rows.drop_nulls("day")
+    end = end or pl.Series([rows["day"].max()], dtype=pl.Date).dt.month_end()[0]
+    people = customers(rows, "visit", "revenue" if "revenue" in rows.columns else "rows")
+    paid = [(pl.col("money").floor(), MONETARY)] if "revenue" in rows.columns else []
+    features = [((pl.lit(end) - pl.col("last")).dt.total_days(), RECENCY), (pl.col("visits"), FREQUENCY), *paid]
+    keys = ("recency", "frequency", "monetary")[: len(features)]
+    banded = {
+        key: pl.sum_horizontal(value > limit for limit in limits).replace_strict(dict(enumerate(bands(limits))))
+        for key, (value, limits) in zip(keys, features, strict=True)
+    }
+    parts = people.select("customer", customers=pl.lit(1, pl.Int64), **banded).sort("customer")
+    return ShopTable("rfm", keys, ("customers",), parts)
 
 
 def _grid(
