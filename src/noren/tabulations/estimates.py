@@ -15,10 +15,9 @@ What a release says is enough to do better, and since it is public, that costs n
 
 Rows of a group are drawn systematically (one random number places all m), so every element of a set occurs, and so do
 both ends where all m rows have one context. The m values are taken as independent given their context, though members
-of a group were chosen to be alike. A suppressed cell is drawn from the margin of its context; of prices and quantities
-one of the m comes from beyond two thirds of the widest interval, for a cell is suppressed because it would be wide.
-Large values that no cell says cannot be drawn, and deleted rows are not there, so sums of skewed columns stay too low.
-Where totals are published, rows are weighted to meet them (:func:`raked_weights`).
+of a group were chosen to be alike. A suppressed cell is drawn from the margin of its context. Large values that no cell
+says cannot be drawn, and deleted rows are not there, so sums of skewed columns stay too low. Where totals are
+published, rows are weighted to meet them (:func:`raked_weights`).
 
 References
 ----------
@@ -42,7 +41,7 @@ from noren.data.compatibility import history_classes
 from noren.data.draws import typed_values
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
-from noren.data.schema import Column, Role, Scale, ValueType
+from noren.data.schema import Column, Role, ValueType
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
@@ -114,18 +113,13 @@ class _Margin:
     nothing is said. Between the ends values come in bins where there are too many of them.
     """
 
-    def __init__(
-        self, values: Real, low: Whole, high: Whole, size: Whole, contexts: int, *, hull: bool, far: bool
-    ) -> None:
+    def __init__(self, values: Real, low: Whole, high: Whole, size: Whole, contexts: int, *, hull: bool) -> None:
         self.values, self.low, self.high, self.size = values, low, high, size
         bins = int(np.clip(_MOST_CELLS // contexts, 32, _MOST_VALUES))
         self.first = np.linspace(0, len(values), min(bins, len(values)) + 1).astype(np.int64)
         self.bin = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
         self.known, self.hull = low >= 0, hull & (size >= 2) & (high > low)
         self.tilt = np.ones((3, len(size)))
-        self.wide: float | None = None
-        if far and self.hull.any():  # a cell is suppressed from about two thirds of the widest interval on
-            self.wide = float((values[high] - values[low])[self.hull].max()) * 2 / 3
         self._take(np.full((contexts, len(self.first) - 1), 1.0 / (len(self.first) - 1)))
 
     def _take(self, share: Real) -> None:
@@ -176,9 +170,8 @@ class _Margin:
 
     def draw(self, group: Whole, context: Whole, uniform: Real) -> Real:
         """Return a value for each row of a group and a context."""
-        drawn = np.empty(len(group), dtype=np.int64)
+        drawn = self._between(context, np.zeros_like(group), np.full_like(group, len(self.values) - 1), uniform)
         there = self.known[group]
-        drawn[~there] = self._unsaid(group[~there], context[~there], uniform[~there])
         group, context, uniform = group[there], context[there], uniform[there]
         low, high = self.low[group], self.high[group]
         lower, inner, upper = np.stack(self._parts(group, context)) * self.tilt[:, group]
@@ -188,17 +181,7 @@ class _Margin:
         drawn[there] = np.where(at < lower, low, np.where(at >= lower + inner, high, between))
         return self.values[drawn]
 
-    def _unsaid(self, group: Whole, context: Whole, uniform: Real) -> Whole:
-        """Return the place of a value where nothing is said: of m rows one lies far off, for the cell was too wide."""
-        least, last = np.zeros(len(group), dtype=np.int64), len(self.values) - 1
-        if self.wide is not None:
-            size = self.size[group]
-            far = (uniform >= 1 - 1 / size) & (size > 1)
-            uniform = np.where(far, 1 - (1 - uniform) * size, uniform)
-            least[far] = min(int(np.searchsorted(self.values, self.values[0] + self.wide)), last)
-        return self._between(context, least, last, uniform)
-
-    def _between(self, context: Whole, low: Whole | int, high: Whole | int, uniform: Real) -> Whole:
+    def _between(self, context: Whole, low: Whole, high: Whole, uniform: Real) -> Whole:
         """Return the place of a value from low to high, as likely as its context says."""
         bins = self.share.shape[1]
         first, last = self.bin[low], self.bin[high]
@@ -243,44 +226,38 @@ class ImpliedDraws:
         self.hull = statement is not None and statement.steps[-1].method in _HULLS
         self.groups = groups = _groups(public, hull=self.hull)
         self.categories = None if statement is None else release_categories(statement)
-        columns = {column.role: column for column in public.measured()}
+        cells = public.frame
+        self.drawn = [column for column in public.measured() if is_generalised(cells[column.name].dtype)
+                      or (not column.optional and cells[column.name].null_count() > 0)]  # fmt: skip
+        """Columns with cells to draw: generalised ones, or empty ones that no blank explains."""
         # the contexts that the rows of each group may have: the items of its set, and how many rows have each
         every, sizes = np.arange(len(groups.size)), groups.size.astype(np.float64)
         self.group, self.context, self.weight, contexts = every, np.zeros(len(every), np.int64), sizes, 1
         self.items = pl.Series(dtype=pl.String)
-        if Role.ITEM in columns:
-            cells = lift(public.frame[columns[Role.ITEM].name].gather(groups.first), columns[Role.ITEM])
-            pairs = pl.DataFrame({"group": every, "item": cells.cast(pl.List(pl.String))}).drop_nulls().explode("item")
+        for column in public.schema.with_role(Role.ITEM):
+            sets = lift(public.frame[column.name].gather(groups.first), column)
+            pairs = pl.DataFrame({"group": every, "item": sets.cast(pl.List(pl.String))}).drop_nulls().explode("item")
             self.items = pairs["item"].unique().sort()
             if len(pairs):
                 self.group, contexts = pairs["group"].to_numpy(), len(self.items)
                 self.context = self.items.search_sorted(pairs["item"]).cast(pl.Int64).to_numpy()
                 self.weight = self._weights(np.ones(len(self.group)))
         self.margins: dict[Role, _Margin] = {}
-        for role in (Role.PRICE, Role.QUANTITY):
-            if (margin := self._margin(columns.get(role), contexts)) is not None:
-                for _round in range(_ROUNDS):
-                    margin.step(self.group, self.context, self.weight)
-                    if len(self.items) and role == Role.PRICE:  # a dear item is not behind a low price
-                        bought = np.bincount(self.context, self.weight)[self.context]
-                        self.weight = self._weights(bought * margin.mass(self.group, self.context))
-                self.margins[role] = margin
-        if len(self.items) and Role.PRICE not in self.margins:
-            for _round in range(_ROUNDS):
-                self.weight = self._weights(np.bincount(self.context, self.weight)[self.context].astype(np.float64))
         classes = int(groups.of_class.max(initial=0)) + 1
-        if (margin := self._margin(columns.get(Role.DATE), classes)) is not None:
-            for _round in range(_ROUNDS):
-                margin.step(every, groups.of_class[groups.first], sizes)
-            self.margins[Role.DATE] = margin
-        self.drawn = [columns[role] for role in (Role.ITEM, *self.margins) if self._is_drawn(columns.get(role))]
-
-    def _is_drawn(self, column: Column | None) -> bool:
-        """Return whether a column has cells to draw: generalised ones, or empty ones that no blank explains."""
-        if column is None:
-            return False
-        cells = self.public.frame[column.name]
-        return is_generalised(cells.dtype) or (not column.optional and cells.null_count() > 0)
+        for column in self.drawn:
+            if column.role != Role.ITEM:
+                self._add_margin(column, classes if column.role == Role.DATE else contexts)
+        for _round in range(_ROUNDS):
+            for role, margin in self.margins.items():
+                if role == Role.DATE:
+                    margin.step(every, groups.of_class[groups.first], sizes)
+                else:
+                    margin.step(self.group, self.context, self.weight)
+            if len(self.items):
+                likely = np.bincount(self.context, self.weight)[self.context].astype(np.float64)
+                if Role.PRICE in self.margins:  # a dear item is not behind a low price
+                    likely *= self.margins[Role.PRICE].mass(self.group, self.context)
+                self.weight = self._weights(likely)
 
     def _weights(self, likely: Real) -> Real:
         """Return how many rows of each group have each item of its set: one each where ends are known to occur."""
@@ -290,27 +267,24 @@ class ImpliedDraws:
         sure = np.minimum(1.0, size / elements) if self.hull else np.zeros(len(size))
         return sure + np.maximum(size - sure * elements, 0.0) * share
 
-    def _margin(self, column: Column | None, contexts: int) -> _Margin | None:
-        """Return the margin of a column before it is fitted; None where nothing is to be drawn."""
-        if column is None or not self._is_drawn(column):
-            return None
+    def _add_margin(self, column: Column, contexts: int) -> None:
+        """Add the margin of a column before it is fitted; there is none where no cell says anything."""
         ends = cell_ends(self.public.frame[column.name])
         low, high = (numbers(end.gather(self.groups.first)) for end in ends)
         known = ~np.isnan(low)
         values = np.unique(np.concatenate([low[known], high[known]]))
         if not len(values):
-            return None
+            return
         if not self.hull and (steps := (values[-1] - values[0]) / column.grid) < _MOST_GRID:
             grid = values[0] + np.arange(round(steps) + 1) * column.grid
             values = np.unique(np.concatenate([values, grid.round(9)]))
         lowest, highest = (np.where(known, np.searchsorted(values, np.nan_to_num(end)), -1) for end in (low, high))
-        far = column.scale == Scale.RATIO
-        return _Margin(values, lowest, highest, self.groups.size, contexts, hull=self.hull, far=far)
+        self.margins[column.role] = _Margin(values, lowest, highest, self.groups.size, contexts, hull=self.hull)
 
     def __getitem__(self, draw: int) -> History:
         """Return draw number ``draw``, counted from 0: the public rows with exact values."""
         groups, rows = self.groups, len(self.public)
-        context, drawn = np.zeros(rows, np.int64), []
+        context, drawn = np.zeros(rows, np.int64), dict[str, pl.Series | pl.Expr]()
         uniform = [uniforms(rows, seed=self.seed, draw=draw, stream=_STREAMS + at) for at in range(2 + len(Role))]
         if len(self.items):
             place = np.concatenate([[0.0], np.cumsum(self.weight / groups.size[self.group])])
@@ -323,26 +297,21 @@ class ImpliedDraws:
             bought = np.cumsum(np.bincount(self.context, self.weight))
             context[~said] = np.searchsorted(bought, uniform[0][~said] * bought[-1], side="right")
         for column in self.drawn:
-            if column.role == Role.ITEM:
-                names = (
-                    self.items.gather(context)
-                    if len(self.items)
-                    else pl.repeat(None, rows, dtype=pl.String, eager=True)
-                )
-                drawn.append(
-                    (_items_of(names, self.categories, uniform[1]) if self.categories else names).alias(column.name)
-                )
+            margin = self.margins.get(column.role)
+            if column.role == Role.ITEM and len(self.items):
+                names = self.items.gather(context)
+                drawn[column.name] = _items_of(names, self.categories, uniform[1]) if self.categories else names
+            elif margin is None:  # a column of which nothing is said stays empty
+                drawn[column.name] = pl.lit(None, column.dtype)
             elif column.role == Role.DATE:  # one number for each pseudonym
                 first, number = (part.to_numpy() for part in different(self.public[Role.CUSTOMER]))
                 class_of, sizes = np.unique(groups.of_class[first], return_inverse=True, return_counts=True)[1:]
                 shared = _systematic(class_of, sizes, uniform[1][first])[number]
-                drawn.append(typed_values(self.margins[Role.DATE].draw(groups.of_row, groups.of_class, shared), column))
+                drawn[column.name] = typed_values(margin.draw(groups.of_row, groups.of_class, shared), column)
             else:
                 own = _systematic(groups.of_row, groups.size, uniform[2 + list(Role).index(column.role)])
-                drawn.append(typed_values(self.margins[column.role].draw(groups.of_row, context, own), column))
-        # a column of which nothing is said stays empty
-        empty = [pl.lit(None, c.dtype).alias(c.name) for c in self.public.measured() if self._is_drawn(c)]
-        frame = self.public.frame.with_columns(empty).with_columns(drawn)
+                drawn[column.name] = typed_values(margin.draw(groups.of_row, context, own), column)
+        frame = self.public.frame.with_columns(**drawn)
         whole = replace(self.public, frame=frame, spelling=Spelling())
         if not self.totals:
             return whole
