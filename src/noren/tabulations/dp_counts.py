@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -256,11 +257,11 @@ def _shop(
     months = pl.date_range(first.replace(day=1), last, "1mo", eager=True).dt.strftime("%Y-%m").to_list()
     inside = history.frame.filter(pl.col(day.name).cast(pl.Date).is_between(first, last))
     within = History(inside, history.schema)
-    kept = inside.with_columns(_order=pl.Series(np.random.default_rng().random(len(inside)))).sort("_order")
-    customer = history.schema.role(Role.CUSTOMER).name
-    limited = History(
-        kept.group_by(customer, maintain_order=True).head(int(limits.get("rows", ROWS))).drop("_order"), history.schema
+    order = pl.Series(np.random.default_rng().random(len(inside)))
+    drawn = inside.with_columns(_order=order).select(
+        pl.col("_order").rank("ordinal").over(history.schema.role(Role.CUSTOMER).name)
     )
+    counted = (drawn.to_series() <= limits.get("rows", ROWS)).cast(pl.Int64)
     domains: dict[str, list[str]] = {"month": months, "quarter": list(dict.fromkeys(map(quarter_of, months)))}
     if isinstance(categories, Categories) or (categories is not None and str(categories) not in history.schema.names):
         categories = categories if isinstance(categories, Categories) else read_categories(categories)
@@ -276,21 +277,12 @@ def _shop(
     domains |= {"recency": bands(RECENCY), "frequency": bands(FREQUENCY), "monetary": bands(MONETARY)}
     end = pl.Series([last]).dt.month_end()[0]
     made = []
-    for table, amounts in zip(*(shop_tables(h, tables, categories, end=end) for h in (limited, within)), strict=True):
-        if not all(key in domains for key in table.keys):
-            if tables is not None:
-                raise SchemaError(say("not_declared"), column=next(key for key in table.keys if key not in domains))
-            continue
-        whose = [domains[key] for key in table.keys]
-        if table.name == "rfm":
-            made.append((amounts, whose))
-            continue
-        values = tuple(value for value in table.values if value == "rows" or value in limits)
-        shares = amounts.parts.with_columns(rows=pl.lit(0, pl.Int64)).join(
-            table.parts.select(*table.keys, "customer", counted="rows"), on=[*table.keys, "customer"], how="left"
-        )
-        parts = shares.with_columns(rows=pl.col("counted").fill_null(0)).select(*table.keys, "customer", *values)
-        made.append((ShopTable(table.name, table.keys, values, parts), whose))
+    for table in shop_tables(within, tables, categories, end=end, counted=counted):
+        if all(key in domains for key in table.keys):
+            values = tuple(value for value in table.values if value in ("rows", "customers", *limits))
+            made.append((replace(table, values=values), [domains[key] for key in table.keys]))
+        elif tables is not None:
+            raise SchemaError(say("not_declared"), column=next(key for key in table.keys if key not in domains))
     if not made:
         raise ParameterError(say("nothing_declared"))
     return made
@@ -302,23 +294,16 @@ def _shop_table(
     sizes = [len(domain) for domain in domains]
     if math.prod(sizes) > _MOST_CELLS:
         raise ParameterError(say("too_many_cells", count=math.prod(sizes), most=_MOST_CELLS))
-    parts = table.parts
-    for key, domain in zip(table.keys, domains, strict=True):
-        known = pl.DataFrame({key: domain, f"_{key}": range(len(domain))}, {key: pl.String, f"_{key}": pl.Int64})
-        parts = parts.join(known, on=key)
-    place = np.ravel_multi_index(tuple(parts[f"_{key}"].to_numpy() for key in table.keys), sizes)
-    two_way = len(sizes) == 2
-    at = np.array(np.unravel_index(np.arange(math.prod(sizes)), sizes)).T
-    over = [at]
-    if two_way:
-        over += [
-            np.stack([np.arange(sizes[0]), np.full(sizes[0], -1)], 1),
-            np.stack([np.full(sizes[1], -1), np.arange(sizes[1])], 1),
-        ]
-    over.append(np.full((1, len(sizes)), -1))
-    places = np.concatenate(over)
-    columns = [pl.Series(key, [*domain, ALL]).gather(pl.Series(places[:, axis] % (len(domain) + 1)))
-               for axis, (key, domain) in enumerate(zip(table.keys, domains, strict=True))]  # fmt: skip
+    codes = (pl.col(key).cast(pl.Enum(own), strict=False) for key, own in zip(table.keys, domains, strict=True))
+    parts = table.parts.with_columns(code.to_physical().cast(pl.Int64) for code in codes).drop_nulls(table.keys)
+    place = np.ravel_multi_index(tuple(parts[key].to_numpy() for key in table.keys), sizes)
+    # the cells, then the margins of a table of two keys, then the total
+    places = np.indices([size + 1 for size in sizes]).reshape(len(sizes), -1).T
+    stars = places == sizes
+    kept = np.flatnonzero((stars.any(axis=1) == stars.all(axis=1)) | (len(sizes) == 2))
+    kept = kept[np.argsort(stars[kept] @ (2 ** np.arange(len(sizes))[::-1]), kind="stable")]
+    columns = [pl.Series(key, [*domain, ALL]).gather(pl.Series(at))
+               for key, domain, at in zip(table.keys, domains, places[kept].T, strict=True)]  # fmt: skip
     bound: dict[str, float] = {}
     for value in table.values:
         unit = _HUNDREDTHS.get(value, 1)

@@ -362,28 +362,20 @@ def raked_weights(rows: pl.DataFrame, totals: Sequence[Tabulation]) -> pl.Series
     >>> raked_weights(rows, [Tabulation("month", ("month",), ("rows", "revenue"), january)]).round(6).to_list()
     [1.0, 3.0]
     """
-    weight = rows["weight"].to_numpy().astype(np.float64)
+    cells = rows.with_columns(pl.col("weight").cast(pl.Float64), rows=pl.lit(1.0))
     tables = [replace(table, frame=_margin_of(table)) for table in totals]
     for table in (table for table in tables if "item" in table.keys and "rows" in table.values):
         keys = [key for key in table.keys if key in ("item", "quarter")]
-        dated = rows.with_columns(
-            quarter=pl.col("day").dt.strftime("%Y-Q") + pl.col("day").dt.quarter().cast(pl.String)
-        )
-        cells = dated.select(*keys, weight=pl.Series(weight))
-        drawn = cells.with_columns(drawn=pl.col("weight").sum().over(keys))
-        joined = drawn.join(table.frame.select(*keys, "rows"), on=keys, how="left", maintain_order="left")
-        weight = joined.select(pl.col("weight") * (pl.col("rows") / pl.col("drawn")).fill_null(1.0))[
-            "weight"
-        ].to_numpy()
+        known = table.frame.select(*keys, known="rows")
+        factor = (pl.col("known") / pl.col("weight").sum().over(keys)).fill_null(1.0)
+        cells = cells.join(known, on=keys, how="left", maintain_order="left").with_columns(pl.col("weight") * factor)
+        cells = cells.drop("known")
+    weight = cells["weight"].to_numpy().copy()
     for table in (table for table in tables if "month" in table.keys):
-        values = [name for name in table.values if name == "rows" or name in rows.columns]
-        amounts = rows.select(
-            pl.ones(pl.len()).alias("rows"), *(pl.col(n).cast(pl.Float64) for n in values if n != "rows")
-        )
-        x, month = amounts.select(values).fill_null(0.0).to_numpy(), rows["month"]
-        weight = weight.copy()
+        values = [name for name in table.values if name in cells.columns]
+        x = cells.select(pl.col(values).cast(pl.Float64).fill_null(0.0)).to_numpy()
         for name, *targets in table.frame.select("month", *values).drop_nulls().iter_rows():  # a row for each month
-            at = (month == name).arg_true().to_numpy()
+            at = (cells["month"] == name).arg_true().to_numpy()
             for some in range(len(values), 0, -1):
                 found = _calibrated(x[at][:, :some], np.array(targets[:some], dtype=np.float64), weight[at])
                 if found is not None:

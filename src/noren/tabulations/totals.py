@@ -127,13 +127,17 @@ def shop_tables(
     categories: Categories | str | Path | None = None,
     *,
     end: date | None = None,
+    counted: pl.Series | None = None,
 ) -> list[ShopTable]:
-    """Return the tables for which a history has columns; recency ends with the last month, or ``end``."""
+    """Return the tables for which a history has columns; recency ends with the last month, or ``end``.
+
+    ``counted`` tells how often each row counts, where that is not once.
+    """
     for name in tables or ():
         if name not in (*TABLES, "month"):
             raise ParameterError(say("unknown_table", name=name, names=", ".join(TABLES)))
     wanted = set(tables or TABLES) | ({"month-category"} if "month" in (tables or ()) else set())
-    frame, values = _purchases(history, categories)
+    frame, values = _purchases(history, categories, pl.lit(1, pl.Int64) if counted is None else counted)
     if "month" in (tables or ()):
         frame = frame.drop("category", strict=False)
     made = []
@@ -155,9 +159,11 @@ def _added(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str]) -> p
     return there.group_by(*keys, "customer").agg(pl.col(values).sum()).sort(*keys, "customer")
 
 
-def _purchases(history: History, categories: Categories | str | Path | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _purchases(
+    history: History, categories: Categories | str | Path | None, counted: pl.Expr | pl.Series
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the rows that have a customer, by what the tables are about, and the values that they have."""
-    rows = rows_to_ask(history).with_columns(pl.col("customer").cast(pl.String), rows=pl.lit(1, pl.Int64))
+    rows = rows_to_ask(history).with_columns(pl.col("customer").cast(pl.String), rows=counted)
     values = tuple(name for name in ("rows", "quantity", "revenue") if name in rows.columns)
     blanks = {"item": pl.col("item").fill_null(UNKNOWN), "quantity": pl.col("quantity").fill_null(0),
               "revenue": pl.col("revenue").fill_null(0).round(2)}  # fmt: skip
@@ -215,12 +221,9 @@ def _grid(
     columns = period if len(table.keys) == 2 else ""
     parts = table.parts.with_columns(pl.concat_str(lines, separator="\0").alias("line"))
     while True:
-        labels = [parts["line"].unique().sort().to_list(), parts[columns].unique().sort().to_list() if columns else []]
-        places = [pl.DataFrame({"name": names, at: range(len(names))}, {"name": pl.String, at: pl.Int64})
-                  for names, at in zip(labels, ("row", "column"), strict=True)]  # fmt: skip
-        placed = parts.join(places[0], left_on="line", right_on="name")
-        placed = placed.join(places[1], left_on=columns, right_on="name") if columns else placed.with_columns(column=0)
-        placed = placed.with_columns(pl.col("column").cast(pl.Int64)).select("row", "column", "customer", *table.values)
+        labels = [parts[key].unique().sort().to_list() if key else [] for key in ("line", columns)]
+        row, column = (pl.col(key).rank("dense").cast(pl.Int64) - 1 if key else 0 for key in ("line", columns))
+        placed = parts.select("customer", *table.values, row=row, column=column)
         months = (labels[1] if columns else labels[0]) if period == "month" else []
         shape = len(labels[0]), len(labels[1])
         margin = [shape[0] * (shape[1] + 1) + at if columns else at for at in range(len(months))]
