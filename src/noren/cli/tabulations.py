@@ -31,14 +31,12 @@ def totals(
     force: Force = False,
 ) -> Output:
     """Write exact totals."""
-    from noren.data.categories import read_categories
     from noren.data.formats.files import require_free_path
     from noren.tabulations.tabulation import TABLES
     from noren.tabulations.totals import totals as run
 
     require_free_path(out, replace=force and TABLES)
-    known = None if categories is None else read_categories(categories)
-    return _written(run(reading.load(original), k, p, comma_separated(tables) or None, known), out, force=force)
+    return _written(run(reading.load(original), k, p, comma_separated(tables) or None, categories), out, force=force)
 
 
 @app.command("dp-counts")
@@ -55,7 +53,6 @@ def dp_counts(
     force: Force = False,
 ) -> Output:
     """Write differentially private counts."""
-    from noren.data.categories import read_categories
     from noren.data.formats.files import require_free_path
     from noren.tabulations.dp_counts import dp_counts as run
     from noren.tabulations.tabulation import TABLES
@@ -76,7 +73,7 @@ def dp_counts(
         [comma_separated(names) for names in columns or ()],
         comma_separated(tables) or None,
         limits,
-        categories=None if categories is None else read_categories(categories),
+        categories=categories,
     )
     return _written(made, out, force=force)
 

@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from noren.data.categories import UNKNOWN, Categories, read_categories
+from noren.data.categories import UNKNOWN, Categories
 from noren.data.frames import History, Records, Table
 from noren.data.reading import SchemaLike, as_records
 from noren.data.schema import Column, Role, Scale
@@ -45,6 +45,7 @@ from noren.tabulations.totals import (
     ShopTable,
     bands,
     history_of,
+    known_categories,
     quarter_of,
     shop_tables,
 )
@@ -263,12 +264,12 @@ def _shop(
     )
     counted = (drawn.to_series() <= limits.get("rows", ROWS)).cast(pl.Int64)
     domains: dict[str, list[str]] = {"month": months, "quarter": list(dict.fromkeys(map(quarter_of, months)))}
-    if isinstance(categories, Categories) or (categories is not None and str(categories) not in history.schema.names):
-        categories = categories if isinstance(categories, Categories) else read_categories(categories)
-        domains["category"] = sorted({*categories.of_item.values(), UNKNOWN})
+    known = known_categories(history, categories)
+    if isinstance(known, Categories):
+        domains["category"] = sorted({*known.of_item.values(), UNKNOWN})
     for key, found in (
         ("item", history.schema.with_role(Role.ITEM)),
-        ("category", [c for c in history.schema.columns if c.name == (categories or "category")]),
+        ("category", [c for c in history.schema.columns if c.name == known]),
     ):
         if found and found[0].domain and not history.schema.guessed:
             domains[key] = sorted({*found[0].domain, UNKNOWN})
@@ -277,7 +278,9 @@ def _shop(
     domains |= {"recency": bands(RECENCY), "frequency": bands(FREQUENCY), "monetary": bands(MONETARY)}
     end = pl.Series([last]).dt.month_end()[0]
     made = []
-    for table in shop_tables(within, tables, categories, end=end, counted=counted):
+    for table in shop_tables(
+        within, tables, known if isinstance(known, Categories) else categories, end=end, counted=counted
+    ):
         if all(key in domains for key in table.keys):
             values = tuple(value for value in table.values if value in ("rows", "customers", *limits))
             made.append((replace(table, values=values), [domains[key] for key in table.keys]))

@@ -157,7 +157,7 @@ class _Margin:
         expected = tilted * weight / np.maximum(tilted.sum(axis=0), 1e-300)
         low, high = self.bin[self.low[group]], self.bin[self.high[group]]
         inner = self.below[context, high] - self.below[context, np.minimum(low + 1, high)]
-        rate = np.where(inner > 0, expected[1] / np.where(inner > 0, inner, 1.0), 0.0)
+        rate = np.divide(expected[1], inner, out=np.zeros_like(inner), where=inner > 0)
         bins, cells = self.share.shape[1], self.share.size + 1
         start, stop = context * bins + np.minimum(low + 1, high), context * bins + high
         rates = np.bincount(start, rate, cells) - np.bincount(stop, rate, cells)

@@ -24,7 +24,7 @@ from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.tables import Texts
 from noren.tabulations.questions import customers, rows_to_ask
-from noren.tabulations.suppression import PUBLISHED, THRESHOLD, MarginGrid
+from noren.tabulations.suppression import THRESHOLD, MarginGrid
 from noren.tabulations.tabulation import Tabulation
 
 say = Texts(__name__)
@@ -168,18 +168,26 @@ def _purchases(
     blanks = {"item": pl.col("item").fill_null(UNKNOWN), "quantity": pl.col("quantity").fill_null(0),
               "revenue": pl.col("revenue").fill_null(0).round(2)}  # fmt: skip
     rows = rows.with_columns(filled for name, filled in blanks.items() if name in rows.columns)
-    column = "category" if categories is None else str(categories)
-    if not isinstance(categories, Categories) and column in history.schema.names:
-        rows = rows.with_columns(category=history.frame[column].cast(pl.String).fill_null(UNKNOWN))
-    elif categories is not None:
-        if "item" not in rows.columns:
-            raise ParameterError(say("no_items"))
-        known = categories if isinstance(categories, Categories) else read_categories(categories)
+    known = known_categories(history, categories)
+    if not isinstance(known, Categories):
+        if known in history.schema.names:
+            rows = rows.with_columns(category=history.frame[known].cast(pl.String).fill_null(UNKNOWN))
+    elif "item" in rows.columns:
         rows = rows.with_columns(category=pl.col("item").replace_strict(dict(known.of_item), default=UNKNOWN))
+    else:
+        raise ParameterError(say("no_items"))
     invoices = history.schema.with_role(Role.INVOICE)
     if "day" in rows.columns:
         rows = rows.with_columns(visit=history.frame[invoices[0].name] if invoices else pl.col("day"))
     return rows.drop_nulls("customer"), values
+
+
+def known_categories(history: History, categories: Categories | str | Path | None) -> Categories | str:
+    """Return categories, of a file as well, or the name of the column that may hold them."""
+    if isinstance(categories, Categories):
+        return categories
+    name = str(categories or "category")
+    return name if categories is None or name in history.schema.names else read_categories(categories)
 
 
 def bands(limits: Sequence[int]) -> list[str]:
@@ -226,28 +234,23 @@ def _grid(
         placed = parts.select("customer", *table.values, row=row, column=column)
         months = (labels[1] if columns else labels[0]) if period == "month" else []
         shape = len(labels[0]), len(labels[1])
-        margin = [shape[0] * (shape[1] + 1) + at if columns else at for at in range(len(months))]
-        by_quarter: dict[str, list[int]] = {}
-        for month, cell in zip(months, margin, strict=True):
-            by_quarter.setdefault(quarter_of(month), []).append(cell)
-        known = [np.array(cells) for quarter, cells in by_quarter.items() if not hidden_quarters.get(quarter, True)]
+        quarters = np.array([quarter_of(month) for month in months], dtype=object)
+        cells = np.arange(len(months)) + (shape[0] * (shape[1] + 1) if columns else 0)
+        known = [cells[quarters == q] for q in dict.fromkeys(quarters) if not hidden_quarters.get(q, True)]
         grid = MarginGrid.of(placed, shape, table.values, k, p, known)
-        rare = grid.state.reshape(shape[0] + 1, -1)[:-1, -1] != PUBLISHED
-        rare &= np.array([name != OTHER for name in labels[0]], dtype=bool)
-        mixed = OTHER in labels[0] and grid.state.reshape(shape[0] + 1, -1)[labels[0].index(OTHER), -1] != PUBLISHED
-        if not columns or not (rare.any() or mixed) or rare.all() or not ("item" in table.keys or grid.is_large):
+        wrong, people = (x.reshape(shape[0] + 1, -1)[:-1, -1] for x in (grid.hidden, grid.people))
+        other = np.array(labels[0], dtype=object) == OTHER
+        rare = wrong & ~other
+        if not columns or not wrong.any() or rare.all() or not ("item" in table.keys or grid.is_large):
             break
         if not rare.any():  # those that are rare are too few even together
-            people = grid.people.reshape(shape[0] + 1, -1)[:-1, -1].astype(float)
-            people[labels[0].index(OTHER)] = np.inf
-            rare[people.argmin()] = True
+            rare[np.where(other, np.inf, people).argmin()] = True
         names = pl.Series(labels[0]).filter(pl.Series(rare)).implode()
         renamed = pl.when(pl.col("line").is_in(names)).then(pl.lit(OTHER)).otherwise("line")
         merged = parts.with_columns(line=renamed).group_by("line", columns, "customer")
         parts = merged.agg(pl.col(table.values).sum()).sort("line", columns, "customer")
-    for quarter, cells in by_quarter.items():
-        if hidden_quarters.get(quarter, False):
-            grid.state[cells] = np.maximum(grid.state[cells], THRESHOLD)
+    gone = cells[[hidden_quarters.get(quarter, False) for quarter in quarters]]
+    grid.state[gone] = np.maximum(grid.state[gone], THRESHOLD)
     named = [name.split("\0") for name in labels[0]]
     by_key = {key: [name[at] for name in named] for at, key in enumerate(lines)}
     return grid.protect(), by_key | ({columns: labels[1]} if columns else {})
