@@ -34,7 +34,7 @@ from noren.data.reading import SchemaLike, as_records
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError, SchemaError
 from noren.kernels.arrays import Real, Whole
-from noren.retention.attributes import Attribute, attribute_of, class_ends
+from noren.retention.attributes import attribute_of, class_ends
 from noren.tables import Texts
 from noren.tabulations.tabulation import Tabulation
 from noren.tabulations.totals import (
@@ -95,9 +95,8 @@ def dp_counts(
     if isinstance(records, Table) != bool(columns):
         raise ParameterError(say("columns_of_people"))
     if isinstance(records, Table):
-        attributes = [[_attribute(records, name) for name in names] for names in columns]
-        shares = _shares(epsilon, len(attributes), weights)
-        return [_cross_table(records, own, share) for own, share in zip(attributes, shares, strict=True)]
+        shares = _shares(epsilon, len(columns), weights)
+        return [_cross_table(records, names, share) for names, share in zip(columns, shares, strict=True)]
     limits = dict(contributions) if isinstance(contributions, Mapping) else {"rows": contributions}
     for name, limit in limits.items():
         if name not in ("rows", "quantity", "revenue") or not 1 <= limit < 2**40:
@@ -208,14 +207,13 @@ def _declared(records: Records, column: Column) -> Column:
     return column
 
 
-def _attribute(records: Table, name: str) -> Attribute:
-    """Return the attribute that a column, or classes of its numbers, makes."""
-    plain, ends = class_ends(name) if "=" in name else (name, ())
-    column = records.schema[plain]
-    return attribute_of(column if ends else _declared(records, column), ends=ends, missing=True)
-
-
-def _cross_table(records: Table, attributes: Sequence[Attribute], epsilon: float) -> Tabulation:
+def _cross_table(records: Table, columns: Sequence[str], epsilon: float) -> Tabulation:
+    """Return a table of columns, or of classes of their numbers."""
+    attributes = []
+    for text in columns:
+        plain, ends = class_ends(text) if "=" in text else (text, ())
+        column = records.schema[plain]
+        attributes.append(attribute_of(column if ends else _declared(records, column), ends=ends, missing=True))
     sizes = [attribute.size for attribute in attributes]
     cells = math.prod(sizes)
     if cells > _MOST_CELLS:
@@ -228,11 +226,8 @@ def _cross_table(records: Table, attributes: Sequence[Attribute], epsilon: float
     keys = [pl.Series(a.name, a.labels()).gather(pl.Series(own)) for a, own in zip(attributes, at, strict=True)]
     errors = np.abs(released - measured) + noise_bound(scale)
     frame = pl.DataFrame([*keys, pl.Series("rows", released), pl.Series("rows_error", np.ceil(errors))])
-    return Tabulation("-".join(_name(name) for name in names), names, ("rows",), frame, _notes(epsilon, "row", {}))
-
-
-def _name(column: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in column)
+    name = "-".join("".join(letter if letter.isalnum() else "-" for letter in one) for one in names)
+    return Tabulation(name, names, ("rows",), frame, _notes(epsilon, "row", {}))
 
 
 def _notes(epsilon: float, adjacency: str, bound: Mapping[str, float]) -> dict[str, Any]:
@@ -252,20 +247,20 @@ def _shop(
 ) -> list[tuple[ShopTable, list[list[str]]]]:
     """Return each table that is wanted with at most the contributions allowed, and the domains of its keys."""
     day = _declared(history, history.schema.role(Role.DATE))
-    first, last = day.minimum, day.maximum
-    # both are declared: days, or moments
-    first, last = (date(end.year, end.month, end.day) for end in (first, last))  # type: ignore[union-attr]
+    # days, or moments
+    first, last = (date(d.year, d.month, d.day) for d in (day.minimum, day.maximum))  # type: ignore[union-attr]
     months = pl.date_range(first.replace(day=1), last, "1mo", eager=True).dt.strftime("%Y-%m").to_list()
     inside = history.frame.filter(pl.col(day.name).cast(pl.Date).is_between(first, last))
     within = History(inside, history.schema)
-    order = pl.Series(np.random.default_rng().random(len(inside)))
-    drawn = inside.with_columns(_order=order).select(
-        pl.col("_order").rank("ordinal").over(history.schema.role(Role.CUSTOMER).name)
+    order = pl.Series("order", np.random.default_rng().random(len(inside)))
+    place = pl.DataFrame([order, within[Role.CUSTOMER].alias("who")]).select(
+        pl.col("order").rank("ordinal").over("who")
     )
-    counted = (drawn.to_series() <= limits.get("rows", ROWS)).cast(pl.Int64)
+    counted = (place.to_series() <= limits.get("rows", ROWS)).cast(pl.Int64)
     domains: dict[str, list[str]] = {"month": months, "quarter": list(dict.fromkeys(map(quarter_of, months)))}
     known = known_categories(history, categories)
     if isinstance(known, Categories):
+        categories = known
         domains["category"] = sorted({*known.of_item.values(), UNKNOWN})
     for key, found in (
         ("item", history.schema.with_role(Role.ITEM)),
@@ -278,9 +273,7 @@ def _shop(
     domains |= {"recency": bands(RECENCY), "frequency": bands(FREQUENCY), "monetary": bands(MONETARY)}
     end = pl.Series([last]).dt.month_end()[0]
     made = []
-    for table in shop_tables(
-        within, tables, known if isinstance(known, Categories) else categories, end=end, counted=counted
-    ):
+    for table in shop_tables(within, tables, categories, end=end, counted=counted):
         if all(key in domains for key in table.keys):
             values = tuple(value for value in table.values if value in ("rows", "customers", *limits))
             made.append((replace(table, values=values), [domains[key] for key in table.keys]))
