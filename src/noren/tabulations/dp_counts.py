@@ -131,7 +131,7 @@ def noisy(counts: Whole, sensitivity: int, epsilon: float) -> tuple[Real, float]
 def noise_bound(scale: float, count: int = 1) -> float:
     """Return what the sum of so many noises exceeds in size with at most 5 %; by Chernoff's inequality for several.
 
-    >>> round(noise_bound(10)), noise_bound(10, 100) < 10 * noise_bound(10)
+    >>> round(noise_bound(10)), noise_bound(10, 100) < 100 * noise_bound(10)
     (31, True)
     """
     if count == 1:

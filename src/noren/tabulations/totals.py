@@ -82,7 +82,7 @@ def totals(
     >>> import noren
     >>> shop = noren.sample(customers=60, rows=2000, items=20, seed=1)
     >>> [table.name for table in totals(shop, k=3)]
-    ['month', 'item-quarter', 'rfm']
+    ['item-quarter', 'month', 'rfm']
     """
     return [table for table, _grid in protected_totals(history_of(original, schema), k, p, tables, categories)]
 
