@@ -25,12 +25,14 @@ from scipy.stats import t as student
 
 from noren.data.frames import Table
 from noren.data.reading import read
+from noren.kernels.reconstruction.privacy import shuffled_epsilon
 from noren.measures.utility.l1_precision import precision
 from noren.reproduce.s4_work import AGES, ATTRIBUTES, adult
 from noren.tabulations.dp_counts import dp_counts
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-EPSILONS = {2: 0.94, 5: 0.48, 10: 0.35}
+ROWS = 32_561
+EPSILONS = {k: shuffled_epsilon(np.log((ROWS - 1) / (k - 1)) / 2, ROWS, 1e-6) for k in (2, 5, 10)}
 """What shuffled rows of retention with k on Adult are at most, at δ = 10⁻⁶ (replacement of one row)."""
 
 

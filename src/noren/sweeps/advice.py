@@ -128,8 +128,8 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
                 more=decimal((other.place.use or 0.0) - use),
                 verdict="" if other.verdict is None else other.verdict.sentence,
             )
-        if choice.chosen is not None and choice.safer is not None:
-            place = candidates[choice.safer].place
+        place = candidate.place if choice.safer is None else candidates[choice.safer].place
+        if choice.chosen is not None and (place.use or 0.0) < use:  # chosen for a purpose, it may have less utility
             safer = say(
                 "safer",
                 label=place.label,
