@@ -17,6 +17,7 @@ _ITEM_PAIRS = "counts pairs of items per customer; one customer with a tenth of 
 _SAMPLE = "trains a model on 20,000 sampled rows, which fit one machine"
 _PERIODS = "not written yet; its memory would be bounded by the number of periods"
 WITHOUT = {
+    "analyst": "draws from margins of all rows of an item and of a class together",
     "association": "counts pairs of values: as many as rows if a column has a different text in every row",
     "clustering": _SAMPLE,
     "consistency": _ASSIGNMENT,

@@ -163,6 +163,8 @@ def test_a_heavy_buyer_is_clipped():
     history = shop(customers=20, heavy=5000)
     (table,) = dp_counts(history, 1000.0, tables=["month"], contributions={"rows": 10, "quantity": 40, "revenue": 99})
     assert table.frame["rows"][-1] == pytest.approx(20 * 4 + 10, abs=4)
+    (exact,) = dp_counts(history, 1e6, tables=["month"], contributions={"rows": 10})  # hardly any noise
+    assert exact.frame["rows"][-1] == 20 * 4 + 10
     assert table.frame["quantity"][-1] <= 20 * 16 + 40 + 5
     # a customer's amounts are cut in proportion, and the sum of the others is not
     others = (history.frame.filter(customer="heavy").is_empty(), history.frame.head(80)["quantity"].sum())
