@@ -175,3 +175,10 @@ def test_the_rows_tell_what_a_label_stands_for_where_it_is_known_whose_they_are(
         }  # fmt: skip
     assert by_id.rows is not None
     assert by_id.rows.to_list() == list(range(len(ORIGINAL) - 1, -1, -1))
+
+
+def test_typed_dates_of_a_release_are_read_and_lie_in_no_telling_order() -> None:
+    shop = noren.sample(customers=60, rows=3000, items=200, seed=1)
+    release = noren.protect(shop, "generalize-by-count", k=5, seed=1)
+    assert read_foreign(release.public.frame, shop).unread == {}
+    assert noren.judge(shop, release.public.frame).flaws == ()

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import numbers
-from noren.data.cells import cell_ends, different, is_generalised, lift, set_dtype
+from noren.data.cells import cell_ends, different, is_generalised, is_interval, lift, set_dtype
 from noren.data.formats.parquet import parquet_blocks
 from noren.data.formats.parse import read_values
 from noren.data.formats.render import cell_text
@@ -110,6 +110,11 @@ def read_foreign(
     rows = None if known is None else _rows_of(known, original)
     texts = frame.select(cell_text(pl.col(n), Column(name="x"), frame[n].dtype).alias(n) for n in frame.columns)
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
+    # typed cells are spelled as the original spells them: by such texts files are sorted
+    spelled_alike = [(n, mine) for n, mine in columns.items() if mine and frame[n].dtype != pl.String]
+    texts = texts.with_columns(
+        frame.select(cell_text(pl.col(n), original.schema[mine], frame[n].dtype).alias(n) for n, mine in spelled_alike)
+    )
     published, cells, about, there, unread = [], [], [], [], {}
     for name, mine in columns.items():
         own = mine or (name if name not in original.schema.names else f"{name}_")
@@ -254,6 +259,8 @@ def _read_column(
 
     Where it is known what stood ``beside`` each cell in the original, a label means the values it stands for there.
     """
+    if is_interval(values.dtype) and values.struct.field("lo").dtype == column.dtype:
+        return values.set(texts.is_null(), None), 0
     if is_generalised(values.dtype):
         values = texts
     values = values.set(texts.is_null(), None)
