@@ -376,7 +376,8 @@ WORKED_IN = frozenset({"ledger", "cache", "data_dir"})
 READ = frozenset(
     {
         *("original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"),
-        *("control", "table", "categories", "against", "phases", "files", "data", "facts", "scores", "totals", "folder"),
+        *("control", "table", "categories", "against", "phases", "files", "data", "facts", "scores"),
+        *("totals", "folder"),
     }
 )
 """Inputs, which are never overwritten."""
