@@ -8,33 +8,11 @@ from typing import Any, Final
 
 from typer import rich_utils
 
-from noren.i18n import N_, VALIDATION, _, active_language, translated
+from noren.i18n import VALIDATION, _, active_language, translated
+from noren.tables import table_of
 
-_HELP = frozenset(
-    {
-        N_("Show this message and exit."),
-        N_("Install completion for the current shell."),
-        N_("Show completion for the current shell, to copy it or customize the installation."),
-    }
-)
-
-# of two messages that begin alike, the longer comes first
-_ERRORS = (
-    N_("No such command {name}. Did you mean {names}?"),
-    N_("No such command {name}."),
-    N_("Missing command."),
-    N_("No such option: {name} (Possible options: {names})"),
-    N_("No such option: {name}"),
-    N_("Missing option {name}."),
-    N_("Missing argument {name}."),
-    N_("Option {name} requires an argument."),
-    N_("Option {name} does not take a value."),
-    N_("Got unexpected extra argument(s) ({words})"),
-    N_("Invalid value for {name}: {reason}"),
-    N_("Value error, {value} is not one of {choices}."),
-    *VALIDATION,
-)
-
+_TEXTS = table_of(__name__)
+_HELP, _ERRORS = {*_TEXTS["help"].values()}, (*_TEXTS["errors"].values(), *VALIDATION)
 
 _MARK_UP: Final = re.compile(r"(?<!\\)(\[[a-z#/@][^[]*?\])")
 """Text that Rich would read as markup: local[2], a table name in TOML."""
