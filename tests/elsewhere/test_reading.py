@@ -1,6 +1,8 @@
 """Files from elsewhere: which column is which, and what their cells mean."""
 
 import datetime as dt
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -17,9 +19,9 @@ from noren.errors import InputError
 ORIGINAL = as_records(writers.people(), Schema.of(writers.PEOPLE))
 
 
-def column(texts: list[str | None], values: list[object], kind: str) -> list[object]:
-    """Return what texts mean beside an original column of a type."""
-    schema = Schema.of({"kind": "table", "columns": {"x": {"role": "quasi", "type": kind}}})
+def column(texts: Sequence[object], values: list[object], kind: str, form: str | None = None) -> list[object]:
+    """Return what cells mean beside an original column of a type."""
+    schema = Schema.of({"kind": "table", "columns": {"x": {"role": "quasi", "type": kind, "format": form}}})
     original = as_records({"x": values}, schema)
     cells = read_foreign({"x": texts}, original).cells.frame["x"]
     return cells.to_list()
@@ -53,6 +55,86 @@ def test_days_and_their_parts() -> None:
         {"lo": first, "hi": dt.date(2011, 1, 31)},
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2011-05-19", "2011-12-09"],
+        ["19.05.2011", "09.12.2011"],
+        ["19/05/2011", "09/12/2011"],
+        ["May 19, 2011", "Dec 9, 2011"],
+        ["20110519", "20111209"],
+        ["2011-05-19 00:00:00", "2011-12-09 00:00:00"],
+        ["2011/5/19", "2011-12-09"],
+    ],
+)
+def test_dates_in_another_format_than_the_originals(texts: list[str | None]) -> None:
+    days = [dt.date(2011, 5, 19), dt.date(2011, 12, 9)]
+    assert column(texts, [*days], "date", "%Y/%m/%d") == [*days]
+    first, last = texts
+    assert column([f"[{first}; {last}["], [*days], "date", "%Y/%m/%d") == [{"lo": days[0], "hi": dt.date(2011, 12, 8)}]
+
+
+def test_a_day_of_moments_is_all_its_moments() -> None:
+    moments = [dt.datetime(2010, 12, 1, 8, 26), dt.datetime(2011, 5, 19, 12)]
+    day = {"lo": dt.datetime(2010, 12, 1), "hi": dt.datetime(2010, 12, 1, 23, 59, 59, 999_999)}
+    assert column(["2010-12-01"], [*moments], "datetime") == [day]
+    assert column([dt.date(2010, 12, 1)], [*moments], "datetime") == [day]
+    assert column(["01/12/2010 08:26", "19/05/2011 12:00"], [*moments], "datetime") == moments
+
+
+def test_decimal_commas_are_no_ranges() -> None:
+    assert column(["12,50", "1,5"], [1.5, 12.5], "decimal") == [12.5, 1.5]
+    assert column(["1.234,50", "1.234", "7"], [1.5, 12.5], "decimal") == [1234.5, 1234.0, 7.0]
+    assert column(["[1,5; 2,5]", "7,25"], [1.5, 12.5], "decimal") == [{"lo": 1.5, "hi": 2.5}, {"lo": 7.25, "hi": 7.25}]
+
+
+def test_ends_without_a_number_are_the_originals() -> None:
+    texts = ["(-Inf,20]", "[50, Inf)", "[*, 30[", ">= 30", "[20,99999999999999999999]", "20〜29", "20 ～ 29"]
+    ends = [(17, 20), (50, 60), (17, 29), (30, 60), (20, 2**63 - 1), (20, 29), (20, 29)]
+    assert column([*texts], [17, 25, 60], "integer") == [{"lo": lo, "hi": hi} for lo, hi in ends]
+    assert (
+        column(["**", "*"], [1.5, 60.0], "decimal")
+        == column([math.inf, math.nan], [1.5, 60.0], "decimal")
+        == [None, None]
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "numbers"),
+    [('"","city","illness"', ("1", "2")), (",city,illness", ("0", "1")), ("X,city,illness", ("1", "2"))],
+)
+def test_the_row_names_of_r_and_pandas_are_no_column(header: str, numbers: tuple[str, str], tmp_path: Path) -> None:
+    rows = [
+        f"{number},{city},{illness}"
+        for number, city, illness in zip(numbers, ("Kobe", "*"), ("flu", "cold"), strict=True)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join([header, *rows, ""]))
+    file = read_foreign(tmp_path / "x.csv", ORIGINAL)
+    assert names(file) == {"city": "city", "illness": "illness"}
+    assert file.published.frame.rows() == [("Kobe", "flu"), (None, "cold")]
+
+
+def test_pseudonyms_of_one_row_each_are_no_row_numbers() -> None:
+    original = as_records(writers.purchases(), Schema.of(writers.PURCHASES))
+    frame = original.frame.head(3).with_columns(customer=pl.Series(["1", "2", "3"])).rename({"customer": "pseudonym"})
+    assert names(read_foreign(frame, original))["pseudonym"] == "customer"
+    assert names(read_foreign(frame.with_row_index("id"), original)) == names(read_foreign(frame, original))
+
+
+@pytest.mark.parametrize(
+    "cells", [[b"\xff"], [dt.timedelta(1)], [{"a": 1}], pl.Series([[1, 2]], dtype=pl.Array(int, 2))]
+)
+def test_cells_that_are_no_values_are_refused(cells: object) -> None:
+    with pytest.raises(InputError, match=r"column age: cells of type .* cannot be read"):
+        read_foreign(pl.DataFrame({"age": cells}), ORIGINAL)
+
+
+def test_typed_cells_of_another_type_are_read_where_they_can() -> None:
+    assert column([20110519], [dt.date(2011, 5, 19)], "date", "%Y/%m/%d") == [dt.date(2011, 5, 19)]
+    assert column([dt.date(2011, 5, 19)], [3, 4], "integer") == [None]
+    assert column([True, False], [dt.datetime(2011, 5, 19)], "datetime") == [None, None]
 
 
 def test_categories_sets_masks_and_labels_of_their_own() -> None:
@@ -100,10 +182,10 @@ def test_what_could_be_two_columns_is_asked() -> None:
     )
     original = as_records({"wage": [1, 2, 3, 4], "rent": [4, 3, 1, 2]}, schema)
     with pytest.raises(InputError, match=r"could be any of wage, rent; say which with --map c=wage"):
-        read_foreign({"c": [1, 2, 3, 4]}, original)
-    assert names(read_foreign({"c": [1, 2, 3, 4]}, original, mapping={"c": "rent"})) == {"c": "rent"}
+        read_foreign({"c": [2, 1, 3, 4]}, original)
+    assert names(read_foreign({"c": [2, 1, 3, 4]}, original, mapping={"c": "rent"})) == {"c": "rent"}
     with pytest.raises(InputError, match="no column of the file looks like"):
-        read_foreign({"c": [1, 2, 3, 4]}, original, mapping={"c": ""})
+        read_foreign({"c": [2, 1, 3, 4]}, original, mapping={"c": ""})
 
 
 def test_the_customer_is_asked_for() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
@@ -24,30 +24,41 @@ import polars as pl
 from noren.data.arrays import numbers
 from noren.data.cells import cell_ends, different, is_generalised, is_interval, lift, set_dtype
 from noren.data.formats.parquet import parquet_blocks
-from noren.data.formats.parse import read_values
+from noren.data.formats.parse import holds_plain_values, in_calendar, read_values
 from noren.data.formats.render import cell_text
 from noren.data.formats.source import Source, limit_decoded_size
 from noren.data.formats.text_files import column_names, text_blocks
 from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import Records, frame_of, records_of
+from noren.data.guessing.column_types import guess_type
 from noren.data.guessing.column_words import Hint, says, spelled
 from noren.data.guessing.roles import name_score
 from noren.data.hierarchies.levels import date_range, number_range, prefix
-from noren.data.schema import Column, Kind, Role, Scale, ValueType
+from noren.data.schema import Column, Kind, Role, Scale, TextLayout, ValueType
 from noren.errors import FileError, SchemaError, listing, suggestion
 from noren.i18n import _
 from noren.tables import Texts, table_of
 
 say = Texts(__name__)
 
-_BLANKS = ("*", "na", "<na>", "n/a", "nan", "null", "none", ".", "-")
+_BLANKS = ("na", "<na>", "n/a", "nan", "null", "none", ".", "-")
 _ADDED = frozenset(table_of(__name__)["added"].split())
 """Words that tools add to the name of a column that they changed."""
 _NAMED = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
 _PEOPLE = (Hint.BUYER, Hint.PERSON, Hint.CARD, Hint.HOUSEHOLD)
 _SURE, _APART, _LOOKED_AT = 0.75, 0.15, 5_000
-_ENDS = re.compile(r"^\s*([\[\](]?)(.+?)(?:[,;–]|\s-\s|\.\.|\bto\b)(.+?)([\])\[]?)\s*$")
+_ENDS = re.compile(r"^\s*([\[\](]?)(.+?)(?:[;–—〜～]|\s-\s|\.\.|\bto\b)(.+?)([\])\[]?)\s*$")
+_PAIR = re.compile(r"^\s*([\[\](])([^,]+),([^,]+)([\])\[])\s*$")
+_NO_END = ("*", "inf", "+inf", "-inf", "∞", "+∞", "-∞")
 _SET = re.compile(r"^\s*\{(.*)\}\s*$")
+_LARGEST = 2**63 - 1
+_WRITTEN_AS = {
+    ValueType.INTEGER: (ValueType.INTEGER,),
+    ValueType.DECIMAL: (ValueType.INTEGER, ValueType.DECIMAL),
+    ValueType.DATE: (ValueType.DATE, ValueType.DATETIME),
+    ValueType.DATETIME: (ValueType.DATE, ValueType.DATETIME),
+    ValueType.TIME: (ValueType.TIME,),
+}
 _STEPS = {ValueType.DATE: dt.timedelta(days=1), ValueType.DATETIME: dt.timedelta(seconds=1)}
 
 
@@ -93,9 +104,13 @@ def read_foreign(
         The column of the file that says whose row each is; ``rows`` where the file keeps the original's order.
     """
     path = Path(data) if isinstance(data, str | PathLike) else None
-    frame = _raw(path) if path is not None else frame_of(data)
+    frame = _raw(path, original.schema.names) if path is not None else frame_of(data)
     if not len(frame):
         raise FileError(say("no_rows"), file=path)
+    for name, dtype in frame.schema.items():
+        if not (holds_plain_values(frame[name]) or is_generalised(dtype)):
+            raise SchemaError(say("no_values", dtype=dtype), file=path, column=name)
+    frame = frame.with_columns(map(in_calendar, frame))
     known: pl.Series | None = None
     by: Literal["column", "rows", "none"] = "none"
     if truth in frame.columns:
@@ -111,7 +126,9 @@ def read_foreign(
     texts = frame.select(cell_text(pl.col(n), Column(name="x"), frame[n].dtype).alias(n) for n in frame.columns)
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
     # typed cells are spelled as the original spells them: by such texts files are sorted
-    spelled_alike = [(n, mine) for n, mine in columns.items() if mine and frame[n].dtype != pl.String]
+    spelled_alike = [
+        (n, mine) for n, mine in columns.items() if mine and _same_type(frame[n].dtype, original.schema[mine])
+    ]
     texts = texts.with_columns(
         frame.select(cell_text(pl.col(n), original.schema[mine], frame[n].dtype).alias(n) for n, mine in spelled_alike)
     )
@@ -149,8 +166,8 @@ def _rows_of(who: pl.Series, original: Records) -> pl.Series:
     return rows.set((rows >= len(original)).fill_null(value=False), None)
 
 
-def _raw(path: Path) -> pl.DataFrame:
-    """Return the cells of a file as they stand."""
+def _raw(path: Path, names: Iterable[str]) -> pl.DataFrame:
+    """Return the cells of a file as they stand; a first line that has a name of the original is a header."""
     source = Source.open(path)
     limit_decoded_size(source)
     if source.kind == "excel":
@@ -159,6 +176,8 @@ def _raw(path: Path) -> pl.DataFrame:
         blocks = list(parquet_blocks(source))
     else:
         form = source.text_form()
+        if not form.header and {spelled(cell) for cell in form.first_line} & {spelled(name) for name in names}:
+            form = source.text_form(TextLayout(header=True))
         blocks = [block for _row, block in text_blocks(source, form, strip=True)]
         blocks = [block.rename(dict(zip(block.columns, column_names(form), strict=True))) for block in blocks]
     if not blocks:
@@ -166,9 +185,22 @@ def _raw(path: Path) -> pl.DataFrame:
     return pl.concat(blocks)
 
 
+def _same_type(dtype: pl.DataType, column: Column) -> bool:
+    own = dtype.fields[0].dtype if isinstance(dtype, pl.Struct) else dtype
+    return own.is_numeric() if column.dtype.is_numeric() else own.base_type() == column.dtype.base_type()
+
+
+def _counts_rows(values: pl.Series) -> bool:
+    """Tell whether a column numbers the rows of the file: it says nothing that their order does not."""
+    if not values.dtype.is_integer() and values.dtype != pl.String:
+        return False
+    numbers = values.cast(pl.Int64, strict=False)
+    return numbers[0] in (0, 1) and bool((numbers.diff()[1:] == 1).all(ignore_nulls=False))
+
+
 def _blank(texts: pl.Series, values: pl.Series | None) -> pl.Series:
     """Tell which cells say nothing; NA is a value where the original has it."""
-    plain = texts.fill_null("").str.strip_chars().str.to_lowercase()
+    plain = texts.fill_null("").str.strip_chars().str.strip_chars("*").str.to_lowercase()
     own = [] if values is None else values.cast(pl.String).str.to_lowercase().unique().to_list()
     return plain.is_in(["", *(word for word in _BLANKS if word not in own)])
 
@@ -179,7 +211,8 @@ def _blank(texts: pl.Series, values: pl.Series | None) -> pl.Series:
 def _matched(
     frame: pl.DataFrame, texts: pl.DataFrame, original: Records, mapping: Mapping[str, str], path: Path | None
 ) -> tuple[dict[str, str | None], tuple[str, ...]]:
-    """Return the original's column of each column, and those found by their cells."""
+    """Return the original's column of each column but those of row numbers, and those found by their cells."""
+    numbered = [name for name in frame.columns if _counts_rows(frame[name])]
     schema, columns = original.schema, dict[str, str | None]()
     for name, mine in mapping.items():
         for word, names in ((name, frame.columns), (mine, list(schema.names))):
@@ -198,7 +231,7 @@ def _matched(
         lambda name, column: name.strip() == column.name,
         lambda name, column: spelled(name) == spelled(column.name),
         lambda name, column: bare(name) == bare(column.name) != "",
-        lambda name, column: column.role in who and bare(name) in ("", "id", "pid", "no"),
+        lambda name, column: column.role in who and name not in numbered and bare(name) in ("", "id", "pid", "no"),
         lambda name, column: column.role == Role.CUSTOMER and says(name, *_PEOPLE),
         lambda name, column: column.role in _NAMED and name_score(column.role, name) > 0,
     ]
@@ -211,9 +244,10 @@ def _matched(
         for name, mine in pairs:  # a name that could be two columns' is nobody's by its name
             if sum(pair[0] == name or pair[1] == mine for pair in pairs) == 1:
                 columns[name] = mine
+    names = [name for name in frame.columns if name in columns or name not in numbered]
     by_values = []
     for last in (False, True):  # what could be two columns waits for those that cannot
-        for name in [name for name in frame.columns if name not in columns]:
+        for name in [name for name in names if name not in columns]:
             scores = {c.name: _alike(frame[name], texts[name], c, original.frame[c.name]) for c in free()}
             near = [n for n, score in scores.items() if score >= max(_SURE, max(scores.values()) - _APART)]
             if len(near) == 1:
@@ -222,7 +256,7 @@ def _matched(
             elif near and last:
                 about = {"candidates": listing(near), "example": f"--map {name}={near[0]}", "none": f"{name}="}
                 raise SchemaError(say("several", **about), file=path, column=name)
-    columns = {name: columns.get(name) for name in frame.columns}
+    columns = {name: columns.get(name) for name in names}
     if schema.kind == Kind.HISTORY and (mine := schema.role(Role.CUSTOMER).name) not in columns.values():
         left = [name for name in frame.columns if columns[name] is None] or frame.columns
         raise SchemaError(say("no_customer", candidates=listing(left), example=f"--map {left[0]}={mine}"), file=path)
@@ -261,10 +295,12 @@ def _read_column(
     """
     if is_interval(values.dtype) and values.struct.field("lo").dtype == column.dtype:
         return values.set(texts.is_null(), None), 0
-    if is_generalised(values.dtype):
+    if is_generalised(values.dtype) or values.dtype == pl.Date != column.dtype:
         values = texts
     values = values.set(texts.is_null(), None)
     typed = read_values(values.to_frame(column.name), [column])[0][column.name]
+    if typed.dtype.is_float():
+        typed = typed.set(~typed.is_finite(), None)
     if column.scale == Scale.NOMINAL:
         if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
             return typed, 0
@@ -290,14 +326,38 @@ def _read_column(
     lost = typed.is_null() & texts.is_not_null()
     if not lost.any():
         return typed, 0
-    labels = texts.filter(lost).unique(maintain_order=True)
-    ranges = [(label, *(_range(label, column, own.min(), own.max()) or (None, None))) for label in labels]
+    labels = texts.drop_nulls().unique(maintain_order=True)
+    written = _as_written(_named_in(labels), column)
+    if written == column:
+        labels = texts.filter(lost).unique(maintain_order=True)
+    else:
+        typed = typed.clear(len(typed))
+    named = _named_in(labels).alias(column.name)
+    read = read_values(named.to_frame(), [written])[0][column.name].cast(column.dtype, strict=False)
+    # of a moment may only the day be known
+    whole_day = (written.type, column.type) == (ValueType.DATE, ValueType.DATETIME)
+    last = read + dt.timedelta(days=1, microseconds=-1) if whole_day else read
+    exact = dict(zip(named, zip(read, last, strict=True), strict=True))
+    ranges = [(label, *(_range(label, column, own.min(), own.max(), exact) or (None, None))) for label in labels]
     types: dict[str, Any] = {"label": pl.String, "lo": column.dtype, "hi": column.dtype}
     meant = pl.DataFrame(ranges, schema=types, orient="row", strict=False)
     both = pl.DataFrame({"label": texts, "own": typed}).join(meant, on="label", how="left", maintain_order="left")
-    ends = pl.struct(lo=pl.coalesce("own", "lo"), hi=pl.coalesce("own", "hi"))
-    read = both.select(pl.when(pl.coalesce("own", "lo").is_not_null()).then(ends).alias(column.name)).to_series()
-    return read, int((read.is_null() & texts.is_not_null()).sum())
+    both = both.with_columns(pl.coalesce("own", end).alias(end) for end in ("lo", "hi"))
+    count = int((both["lo"].is_null() & texts.is_not_null()).sum())
+    if (both["lo"] == both["hi"]).all():
+        return both["lo"].alias(column.name), count
+    return both.select(
+        pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(column.name)
+    ).to_series(), count
+
+
+def _as_written(texts: pl.Series, column: Column) -> Column:
+    """Return a column as the file writes it, where it writes dates or numbers otherwise than the original."""
+    filled = texts.filter(texts.str.contains(r"\d")).alias(column.name)
+    if not read_values(filled.to_frame(), [column])[0][column.name].null_count():
+        return column
+    guess = guess_type(filled, [])
+    return guess if guess.type in _WRITTEN_AS[column.type] else column
 
 
 def _members(label: str, domain: pl.Series) -> list[str] | None:
@@ -325,45 +385,63 @@ def _members(label: str, domain: pl.Series) -> list[str] | None:
     return None
 
 
-def _range(label: str, column: Column, least: Any, most: Any) -> tuple[Any, Any] | None:
+def _parts(label: str) -> tuple[list[str], bool, bool]:
+    """Return the values that a label lists or lies between, and whether its ends are open.
+
+    >>> _parts("]1,5; 2,5]"), _parts("{5, 7}"), _parts("12,50"), _parts("20-29")
+    ((['1,5', '2,5'], True, False), (['5', '7'], False, False), (['12,50'], False, False), ([], False, False))
+    """
+    if braced := _SET.match(label):
+        return [part.strip() for part in re.split(r"[;,|]", braced[1])], False, False
+    if match := _ENDS.match(label) or _PAIR.match(label):
+        return [match[2].strip(), match[3].strip()], match[1] in ("]", "("), match[4] in ("[", ")")
+    return [] if number_range(label) or prefix(label) or date_range(label) else [label], False, False
+
+
+def _named_in(labels: pl.Series) -> pl.Series:
+    return pl.Series([part for label in labels for part in _parts(label)[0]], dtype=pl.String).unique()
+
+
+def _range(
+    label: str, column: Column, least: Any, most: Any, exact: Mapping[str, tuple[Any, Any]]
+) -> tuple[Any, Any] | None:
     """Return the ends of what a label allows, both included; open ends stop before, missing ends at the original's.
 
-    >>> age = Column(name="age", type="integer")
-    >>> [_range(label, age, 17, 90) for label in ("[20, 30[", "(20,30]", "20-29", ">=30", "3*", "{5, 7}", "old")]
+    ``exact`` has the first and the last value that each part of a label means.
+
+    >>> age, exact = Column(name="age", type="integer"), {"5": (5, 5), "7": (7, 7), "old": (None, None)}
+    >>> [_range(label, age, 17, 90, exact) for label in ("[20, 30[", "(20,30]", "20-29", ">=30", "3*", "{5, 7}", "old")]
     [(20, 29), (21, 30), (20, 29), (30, 90), (30, 39), (5, 7), None]
     """
 
-    def values(texts: list[str]) -> list[Any]:
-        frame = pl.DataFrame({column.name: [text.strip() for text in texts]})
-        return read_values(frame, [column])[0][column.name].to_list()
-
     def inside(end: Any, sign: int, *, is_open: bool) -> Any:
         if column.type == ValueType.INTEGER:
-            return sign * (math.floor(sign * end) + 1 if is_open else math.ceil(sign * end))
+            whole = sign * (math.floor(sign * end) + 1 if is_open else math.ceil(sign * end))
+            return max(-_LARGEST, min(_LARGEST, whole))
         if is_open and column.type == ValueType.DECIMAL:
             return np.nextafter(end, sign * math.inf)
         return end + sign * _STEPS[column.type] if is_open and column.type in _STEPS else end
 
-    if braced := _SET.match(label):
-        members = values(re.split(r"[;,|]", braced[1]))
-        return None if None in members else (min(members), max(members))
     start, bounds, days = prefix(label), number_range(label), date_range(label.rstrip("-/.*"))
     if column.dtype.is_temporal() and days:
         whole = days if column.type == ValueType.DATE else [*map(dt.datetime.combine, days, (dt.time.min, dt.time.max))]
         return whole[0], whole[1]
+    open_low = open_high = False
     if column.dtype.is_numeric() and start is not None and start.isdecimal():
         width = 10 ** (len(label.strip()) - len(start))
-        return int(start) * width, (int(start) + 1) * width - 1
-    if column.dtype.is_numeric() and bounds is not None:
+        low, high = int(start) * width, (int(start) + 1) * width - 1
+    elif column.dtype.is_numeric() and bounds is not None:
         low, high = (None if math.isinf(end) else end for end in bounds[:2])
         open_low, open_high = bounds.open_low, bounds.open_high
-    elif match := _ENDS.match(label):
-        low, high = values([match[2], match[3]])
-        open_low, open_high = match[1] in ("]", "("), match[4] in ("[", ")")
-        if low is None or high is None:
-            return None
     else:
-        return None
+        parts, open_low, open_high = _parts(label)
+        ends = {part: exact[part] for part in parts if part.lower() not in _NO_END}
+        if not ends or any(None in both for both in ends.values()):
+            return None
+        if _SET.match(label):
+            return min(first for first, _last in ends.values()), max(last for _first, last in ends.values())
+        low = ends.get(parts[0], (None, None))[open_low]
+        high = ends.get(parts[-1], (None, None))[not open_high]
     low = least if low is None else inside(low, 1, is_open=open_low)
     high = most if high is None else inside(high, -1, is_open=open_high)
     return None if low is None or high is None or low > high else (low, high)

@@ -409,10 +409,10 @@ def check_files(
 # --- what labels mean -------------------------------------------------------------------------------------------------
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
-_BETWEEN = re.compile(rf"^{_NUMBER}\s*[-–—~]\s*{_NUMBER}$")
+_BETWEEN = re.compile(rf"^{_NUMBER}\s*[-–—~〜～]\s*{_NUMBER}$")
 _BRACKETS = re.compile(rf"^([\[\](]){_NUMBER}\s*[,;]\s*{_NUMBER}([\[\])])$")
-_BELOW = re.compile(rf"^(<|<=|≤){_NUMBER}$")
-_ABOVE = re.compile(rf"^(>|>=|≥){_NUMBER}$|^{_NUMBER}\+$")
+_BELOW = re.compile(rf"^(<|<=|≤)\s*{_NUMBER}$")
+_ABOVE = re.compile(rf"^(>|>=|≥)\s*{_NUMBER}$|^{_NUMBER}\+$")
 _DAYS = re.compile(r"^(\d{4})(?:-(\d{2})|-Q([1-4]))?$")
 _MASKED = re.compile(r"^([^*]+)\*+$")
 
