@@ -53,6 +53,12 @@ class TestPage:
         for own in ("使い方: noren sample", "このヘルプを表示して終了します。", "[必須]", "[既定値: 400]"):
             assert own in said
 
+    def test_the_type_of_a_value_is_shown_and_a_flag_has_none(self) -> None:
+        text = page("judge", width=100, language="en")
+        assert "<path>" in text
+        assert "bool" not in text
+        assert "list[" not in text
+
     def test_english_is_as_typer_says_it(self) -> None:
         said = page("sample", width=100, language="en")
         for own in ("Usage: noren sample", "Show this message and exit.", "[required]", "[default: 400]"):

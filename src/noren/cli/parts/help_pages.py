@@ -17,14 +17,19 @@ _HELP, _ERRORS = {*_TEXTS["help"].values()}, (*_TEXTS["errors"].values(), *VALID
 _MARK_UP: Final = re.compile(r"(?<!\\)(\[[a-z#/@][^[]*?\])")
 """Text that Rich would read as markup: local[2], a table name in TOML."""
 
+_LIST: Final = re.compile(r"list\[(.*)\]")
+
 
 class LocalizedCommand:
     """A command whose help page is in the user's language."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options and arguments, with typer's own help translated and brackets shown as they are."""
+        """Return the options and arguments: typer's help translated, brackets as they are, the type only of a value."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
+            if type_of := getattr(param, "display_type_rich", None):
+                shown = "" if getattr(param, "is_flag", False) else _LIST.sub(lambda m: m[1].lower(), type_of(ctx=ctx))
+                param.display_type_rich = lambda ctx, shown=shown: shown
             text = getattr(param, "help", None) or ""
             param.help = _MARK_UP.sub(r"\\\1", _(text) if text in _HELP else text)
         return params
