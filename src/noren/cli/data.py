@@ -266,8 +266,6 @@ def fetch(name: Annotated[str, Argument(metavar="NAME")]) -> Output:
     return Output({"name": name, "files": files}, files)
 
 
-# --- hierarchies -----------------------------------------------------------------------------------------------------
-
 hierarchy_commands = app.group(
     "hierarchy",
     help=_("Build and check hierarchies, which generalize values level by level."),

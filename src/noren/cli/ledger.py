@@ -40,9 +40,6 @@ _MOST_NAMED = 20
 _share = "{:.4f}".format
 
 
-# --- making ------------------------------------------------------------------------------------------------
-
-
 @ledger_commands.command("init")
 def init(
     ledger: Annotated[Path, Argument(metavar="LEDGER")],
@@ -89,9 +86,6 @@ def init(
     ]
     following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
     return Output(_about(made), [TextTable(("", ""), rows), rule_sentence(made.settings.rule), Note(following)])
-
-
-# --- adding ------------------------------------------------------------------------------------------------
 
 
 @ledger_commands.command("add")
@@ -262,9 +256,6 @@ def _recorded_parts(book: Ledger) -> Iterator[Part]:
     if (limit := book.settings.epsilon) is not None:
         used = max((spent.epsilon for spent in recorded.spent.values()), default=0.0)
         yield f"{_('Budget')} ε: {limit:g}; {_('Remaining')}: {max(limit - used, 0.0):g}"
-
-
-# --- looking -----------------------------------------------------------------------------------------------
 
 
 @ledger_commands.command("show")

@@ -95,9 +95,6 @@ def studio(
     serve(settings, taken, page, say)
 
 
-# --- users --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class StudioLocation:
     """The studio that a command works on: ``--data-dir`` and ``--database``, as one parameter."""
@@ -195,9 +192,6 @@ def _user_output(user: User) -> Output:
     return Output(_plain(user), [f"{user.login}: {state}"])
 
 
-# --- audit trail ---------------------------------------------------------------------------------------------------
-
-
 @app.command("trail")
 def trail(out: Path, place: StudioLocation) -> Output:
     """Export the audit trail of a studio."""
@@ -230,9 +224,6 @@ def verify(
 
 def _trail_parts(count: int, digest: str) -> list[Part]:
     return [_("Entries: {count:,}; latest digest: {digest}").format(count=count, digest=digest or "–")]
-
-
-# --- backup ----------------------------------------------------------------------------------------------------------
 
 
 @app.command("backup")

@@ -510,7 +510,6 @@ ORGANISING: tuple[Action[..., list[EntryContent]], ...] = tuple(
 )
 """All actions of organisers; each is a route and, if it takes only texts, a form."""
 
-# --- once more -------------------------------------------------------------------------------------------------------
 
 DECIDED: dict[str, Callable[..., list[EntryContent]]] = {
     "release-received": receive,

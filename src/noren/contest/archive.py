@@ -314,9 +314,6 @@ def _damaged(path: Path, problem: str, name: str) -> FileError:
     return FileError(say("damaged", reason=say(problem, name=name)), file=path)
 
 
-# --- bringing a contest to another server ----------------------------------------------------------------------------
-
-
 def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> str:
     """Import a contest from an archive into this server, and return its name.
 

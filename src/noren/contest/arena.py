@@ -99,8 +99,6 @@ class Arena:
         """Return the current time; in a rehearsal that of the moved clock."""
         return moment(self.store.clock.now())
 
-    # --- reading -----------------------------------------------------------------------------------------------------
-
     def state(self, contest: str) -> Contest | None:
         """Return the current state of a contest."""
         known = self._states.get(contest)
@@ -136,8 +134,6 @@ class Arena:
                 _("another server signed the receipts of this contest; look for the receipt in the contest's archive"),
             )
         return self.signing.receipt(contest.id, submission)
-
-    # --- changing ----------------------------------------------------------------------------------------------------
 
     def change(
         self,
@@ -199,8 +195,6 @@ class ScoringService:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
-
-    # --- orders ------------------------------------------------------------------------------------------------------
 
     def order_of(self, job: ScoringJob) -> ScoringOrder | None:
         """Return the order of a job; None if nothing is left to do."""

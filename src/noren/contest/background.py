@@ -252,8 +252,6 @@ class ArenaWorker:
             return JobOutcome(State.WAITING, {"done": 0.0, "error": fault.reason})
         return JobOutcome(State.FAILED, {"error": fault.reason})
 
-    # --- jobs that were given up -------------------------------------------------------------------------------------
-
     def _watch(self) -> None:
         while not self._closed.wait(_LOOK):
             with contextlib.suppress(SQLAlchemyError):  # the database is away

@@ -196,8 +196,6 @@ class Client:
                     self._tell(say("other_clock", seconds=round(apart)))
         return answer
 
-    # --- everybody -----------------------------------------------------------------------------------------------
-
     def session(self) -> Session:
         """Return the logged-in account and the server's time."""
         return _parse(Session, self.get("session"))
@@ -210,8 +208,6 @@ class Client:
         """Do an action (:mod:`noren.contest.actions`), and return the server's answer."""
         method, parts, content = act.request(contest=contest, **inputs)
         return self.send(method, *parts, content=content, again=act.again)
-
-    # --- teams ---------------------------------------------------------------------------------------------------
 
     def submit(
         self,
@@ -303,9 +299,6 @@ def _content_of(answer: httpx.Response) -> Any:
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
         raise AnsweredError(say("not_a_server", status=answer.status_code), status=answer.status_code)
     raise AnsweredError(str(error["message"]), status=answer.status_code)
-
-
-# --- becoming somebody ---------------------------------------------------------------------------------------------
 
 
 def create_login(

@@ -47,8 +47,6 @@ class ArenaAuthentication:
     def __init__(self, store: ContestStore, settings: ServerSettings) -> None:
         self._store, self.first_code = store, first_code(settings)
 
-    # --- who it is ---------------------------------------------------------------------------------------------------
-
     def is_in(self, session: str) -> bool:
         """Accept every session: routes check the identity."""
         return bool(session)
@@ -67,8 +65,6 @@ class ArenaAuthentication:
     def is_new(self) -> bool:
         """Whether there is no organiser yet."""
         return not any(account.is_organiser for account in self._store.accounts.all())
-
-    # --- coming and going --------------------------------------------------------------------------------------------
 
     def sign_up(self, login: str, name: str, password: str, address: str, code: str = "") -> str:
         """Create an account and return its session; with the first code, an organiser's."""
@@ -108,8 +104,6 @@ class ArenaAuthentication:
             raise RefusedError(_("login or password is wrong; try again"), status=403)
         self._store.accounts.change_password(account, new)
         return self._store.accounts.open_session(account)
-
-    # --- tokens of programs ------------------------------------------------------------------------------------------
 
     def tokens(self, who: ArenaIdentity) -> list[Token]:
         """Return the valid tokens of an account."""

@@ -113,9 +113,6 @@ class Audited:
         return {"ok": self.ok} | asdict(self) | {"problems": list(self.problems)}
 
 
-# --- audit -----------------------------------------------------------------------------------------------------------
-
-
 def audit(path: Path, receipts: Path | None = None) -> Audited:
     """Verify the chain, the commitment and the receipts of an archive, or of a log with one entry per line.
 
@@ -174,9 +171,6 @@ def _wrong_receipt(receipt: Receipt, key: str, contest: str, entries: Sequence[L
     except BadReceiptError as error:
         return [reason_of(error), *misfits(receipt, contest, entries)]
     return misfits(receipt, contest, entries)
-
-
-# --- replay ----------------------------------------------------------------------------------------------------------
 
 
 def replay(path: Path, *, workers: int | None = None, progress: Progress = silent) -> Replayed:
@@ -392,9 +386,6 @@ def _again(
         raise
     except Exception as error:
         return {"fault": reason_of(error)}
-
-
-# --- comparing -------------------------------------------------------------------------------------------------------
 
 
 def _difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any] | None:

@@ -122,8 +122,6 @@ class ContestService:
         self.arena = arena
         self.making, self.writing = threading.Lock(), threading.Lock()
 
-    # --- who sees what -------------------------------------------------------------------------------------------
-
     def visits(self, who: ArenaIdentity) -> list[ContestAccess]:
         """Return the visible contests."""
         states = (self.arena.state(name) for name in self.arena.store.contests())
@@ -135,8 +133,6 @@ class ContestService:
         if state is None or not (visit := ContestAccess(self, who, state)).may_see:
             raise actions.not_found(contest)
         return visit
-
-    # --- creating ------------------------------------------------------------------------------------------------
 
     def may_create(self, who: ArenaIdentity) -> str:
         """Return the account if it may create contests."""
@@ -194,8 +190,6 @@ class ContestService:
         if made is None:
             raise actions.not_found(new.id)
         return made
-
-    # --- actions -------------------------------------------------------------------------------------------------
 
     def do(
         self, who: ArenaIdentity, contest: str, act: Action[..., list[EntryContent]], **inputs: Any

@@ -120,9 +120,6 @@ def by_customer(original: Records, release: Release, guess: Guess, *, cells: boo
     return ByCustomer(named, right, tables.match["guess"], tables.live, refused).as_dict()
 
 
-# --- numbers as texts ------------------------------------------------------------------------------------------------
-
-
 def _counts(text: str, width: int) -> NDArray[np.int64]:
     if not 1 <= width <= _WIDEST or len(text) % width:
         raise ValueError(f"{len(text)} digits are not numbers of {width}")
@@ -229,9 +226,6 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
         if standing.rank is not None
     )
     return Stability(draws, people, teams, tuple(sorted(fixed)))
-
-
-# --- drawing ---------------------------------------------------------------------------------------------------------
 
 
 def drawn_weights(key: int, people: int, draws: int) -> Iterable[Real]:

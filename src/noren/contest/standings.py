@@ -149,9 +149,6 @@ class Board:
         return vars(self) | {"standings": [standing.as_dict() for standing in self.standings]}
 
 
-# --- boards ----------------------------------------------------------------------------------------------------------
-
-
 def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", everything: bool = False) -> Board:
     """Return the leaderboard of a round, ranked teams first."""
     attacks = [phase for phase in contest.phases if phase.kind == PhaseKind.ATTACK and phase.round == round_]
@@ -253,9 +250,6 @@ def board_headline(board: Board) -> str:
     names, score = ", ".join(standing.name for standing in first[:3]), decimal(first[0].score or 0.0)
     key = "headline.wins" if board.kind == "final" else "headline.leads"
     return say(key, round=round_label(board.round), names=names, score=score)
-
-
-# --- ranks -----------------------------------------------------------------------------------------------------------
 
 
 def ranks(keys: Sequence[tuple[bool, float] | None]) -> list[int | None]:

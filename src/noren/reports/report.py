@@ -114,9 +114,6 @@ def report_html(
     )
 
 
-# --- one release -----------------------------------------------------------------------------------------------------
-
-
 def _part(
     number: int, outcome: Outcome, verdict: Verdict, original: Records, pairs: Sequence[Any], *, pseudonyms: bool
 ) -> dict[str, Any]:
@@ -164,9 +161,6 @@ def _part(
     }
 
 
-# --- histograms ------------------------------------------------------------------------------------------------------
-
-
 def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str, Any]]]:
     """Return the columns before and after, one list for each outcome: two panels, and the finding.
 
@@ -209,9 +203,6 @@ def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str
 
 def _picture(chart: Spec) -> Markup:
     return Markup(picture(chart))  # noqa: S704 - the drawer escapes texts
-
-
-# --- the map ---------------------------------------------------------------------------------------------------------
 
 
 def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

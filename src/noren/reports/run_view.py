@@ -223,9 +223,6 @@ def written(value: float | None) -> str:
     return count(int(value)) if value.is_integer() and abs(value) >= 2 else decimal(value)
 
 
-# --- histograms ----------------------------------------------------------------------------------------------
-
-
 def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
     """Return the bars of every column worth a look, before and after; of retention also what was reconstructed."""
     bars_of_columns, rows = [], len(original)
@@ -265,9 +262,6 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
         }
         bars_of_columns.append(bars.facts(others=others) | about)
     return bars_of_columns
-
-
-# --- classes -------------------------------------------------------------------------------------------------
 
 
 def class_size_bars(release: Release) -> dict[str, Any] | None:

@@ -36,9 +36,6 @@ SIZES = (2, 3, 4, 5, 6, 7, 10)
 KS = (2, 3, 4, 6, 10)
 
 
-# --- the sharp bound -------------------------------------------------------------------------------------------------
-
-
 def bound(_results: UnitResults) -> Comparison:
     """Compare the right answers that S0's bound and the sharp bound require."""
     paper, sharp = thresholds(999, "paper"), thresholds(999, "sharp")
@@ -218,9 +215,6 @@ WAYS = ("months", "year", "cut")
 K = 3
 
 
-# --- a year of a ledger ----------------------------------------------------------------------------------------------
-
-
 _year_of = unit_of(work.ledger_year, work.MONTHS)
 
 
@@ -281,9 +275,6 @@ def _budget_remark(case: str, book: dict[str, Any], measure: str) -> str:
     if over:
         return say("over_budget", case=case, budget=BUDGET, month=over[0])
     return say("within_budget", case=case, budget=BUDGET)
-
-
-# --- three ways to publish every month -------------------------------------------------------------------------------
 
 
 _published = unit_of(work.published, work.MONTHS)
@@ -387,8 +378,6 @@ def _means(results: UnitResults, key: str) -> list[float | None]:
     runs = [results.over_seeds(_histories, k, full=INFERENCE_SEEDS) for k in INFERRED_KS]
     return [sum(run[key] for run in of_k) / len(of_k) if of_k else None for of_k in runs]
 
-
-# --- the document -----------------------------------------------------------------------------------------------------
 
 DOCUMENT = PaperDocument(
     key="beyond",

@@ -64,9 +64,6 @@ def bound_labels() -> dict[Bound, str]:
     return {"paper": _("S0's bound"), "sharp": _("sharp bound")}
 
 
-# --- Table 3 ---------------------------------------------------------------------------------------------------------
-
-
 def table_3(results: UnitResults) -> Comparison:
     """Compare U of the best pairs with the teams'; the teams' own releases are not public."""
     ours = results[BEST]
@@ -81,9 +78,6 @@ def table_3(results: UnitResults) -> Comparison:
     return Comparison(cells, [say("three_teams", u=ours["U"], rows=ours["deleted"], bound=ours["lower_bound"])])
 
 
-# --- Table 4 ---------------------------------------------------------------------------------------------------------
-
-
 def table_4(_results: UnitResults) -> Comparison:
     """Compare all values of r, and show those of the sharp bound."""
     sharp = thresholds(999, "sharp")
@@ -96,9 +90,6 @@ def table_4(_results: UnitResults) -> Comparison:
             Datum(row, _("sharp bound"), ours="*" if sharp[n] > n else sharp[n], digits=0),
         ]
     return Comparison(cells, [say("table_4")])
-
-
-# --- worked examples of the text -------------------------------------------------------------------------------------
 
 
 SURVIVING = tuple(_surviving(0, k, bound) for k in (2, 3, 4, 6, 7) for bound in ("paper", "sharp"))
@@ -127,8 +118,6 @@ def examples(results: UnitResults) -> Comparison:
         cells.append(Datum(row, sharp, ours=results[_surviving(0, k, "sharp")]["survival"]))
     return Comparison(cells, [say("survival")])
 
-
-# --- Table 5 ---------------------------------------------------------------------------------------------------------
 
 _CLASSES = {"unique": UNIQUE, "two alone": TWO_ALONE, "pairs": PAIRS, "triples": TRIPLES}
 
@@ -479,9 +468,6 @@ def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
     return cells
 
 
-# --- Errata, recomputed from S0's own numbers -------------------------------------------------------------------------
-
-
 ROWS = 89_278
 """Rows of the final round."""
 MEAN_DAY = 541.973_23
@@ -489,7 +475,7 @@ MEAN_DAY = 541.973_23
 
 
 def errata() -> Iterator[Erratum]:
-    """Yield the errata."""
+    """Yield the errata, recomputed from S0's own numbers."""
     yield Erratum.of("S0", "caption")
     numbers = [TABLES[6][team][0] for team in sorted(TABLE_3, key=lambda team: TABLE_3[team][0])]
     yield Erratum.of("S0", "itemsets", least=numbers[0], most=numbers[-1])
@@ -502,8 +488,6 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S0", "dates", sums)
     yield Erratum.of("S0", "medians")
 
-
-# --- the document -----------------------------------------------------------------------------------------------------
 
 DOCUMENT = PaperDocument(
     key="S0",

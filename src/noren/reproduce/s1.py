@@ -50,9 +50,6 @@ ERRORS = tuple(WorkUnit(work.errors, (price,)) for price in PRICES)
 LISTED = WorkUnit(work.categories, data=(work.DATA, work.NAMES))
 
 
-# --- three generalised histories -------------------------------------------------------------------------------------
-
-
 def generalised_rows(results: UnitResults) -> Comparison:
     """Compare every row of the examples, text for text."""
     ours = results[EXAMPLES]
@@ -63,9 +60,6 @@ def generalised_rows(results: UnitResults) -> Comparison:
         for (customer, printed), row in zip(rows.items(), ours[name], strict=True)
     ]
     return Comparison(cells, [say("dates")])
-
-
-# --- the error of three rows -----------------------------------------------------------------------------------------
 
 
 def rows_error(results: UnitResults) -> Comparison:
@@ -93,9 +87,6 @@ def rows_error(results: UnitResults) -> Comparison:
     ]
     cells.append(Datum.exactly(_("a set of three items"), paper=round(2 / 3, 3), ours=1 - 1 / 3, tolerance=HALF_UP))
     return Comparison(cells)
-
-
-# --- the list of categories ------------------------------------------------------------------------------------------
 
 
 def listed(results: UnitResults) -> Comparison:
@@ -190,9 +181,6 @@ def figure(results: UnitResults) -> Comparison:
     )
 
 
-# --- beyond the table ------------------------------------------------------------------------------------------------
-
-
 count_unit = unit_of(work.by_count, work.DATA)
 
 
@@ -229,11 +217,8 @@ def beyond(results: UnitResults) -> Comparison:
     return Comparison(cells, [say("all_in_groups")])
 
 
-# --- Errata, recomputed from S1's own numbers -------------------------------------------------------------------------
-
-
 def errata() -> list[Erratum]:
-    """Return the errata."""
+    """Return the errata, recomputed from S1's own numbers."""
     first, dates, prices = 2 / (2 / 3) ** 0.5, 3 / (2 / 3) ** 0.5, 0.21 / (0.41 * 2**0.5 / 3)
     date = Datum.exactly("(2+1+0)/0.816", "", 3.76, dates, tolerance=0.005, digits=2, erratum="date")
     price = Datum.exactly(join_labels(_("price"), _("sum")), "", 0.155, prices, tolerance=HALF_UP, erratum="price")
@@ -255,8 +240,6 @@ def errata() -> list[Erratum]:
         Erratum.of("S1", "items", items=ITEMS),
     ]
 
-
-# --- the document -----------------------------------------------------------------------------------------------------
 
 DOCUMENT = PaperDocument(
     key="S1",

@@ -174,9 +174,6 @@ SIMILAR = 0.008
 """How far ours may be from the paper's in similarity and in the share found, for five seeds."""
 
 
-# --- customers found -------------------------------------------------------------------------------------------------
-
-
 rates_unit = unit_of(work.attack_rates, work.DATA)
 
 
@@ -207,9 +204,6 @@ def table_1(results: UnitResults) -> Comparison:
     counts = {"printed": sum(a == b for a, b in TABLE_1.values()), "submissions": len(TABLE_1)}
     remark = say("finds_most", **counts, leads=leads, releases=run, names=others)
     return Comparison(cells, [_("The teams' releases are not public; Noren's releases are listed below them."), remark])
-
-
-# --- the cost of pseudo records --------------------------------------------------------------------------------------
 
 
 LEAST_SIZES = {
@@ -279,11 +273,8 @@ def table_2(results: UnitResults) -> Comparison:
     return Comparison(cells, [say("saved", ours=shares, table=of_table, stated=SAVED)] if saved else [])
 
 
-# --- Errata, with what can be derived --------------------------------------------------------------------------------
-
-
 def errata() -> Iterator[Erratum]:
-    """Yield the errata."""
+    """Yield the errata, with what can be derived."""
     printed = printed_overlap(B, MU)
     cells = [
         Datum.exactly("2bµ/(b+µ)", "h", DATA_FACTS["h"], printed, tolerance=0.5, digits=2, erratum="overlap"),
@@ -320,8 +311,6 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S2", "rows", cells, added=derived, less=whole - had, c=c * whole / (paper_rows + had))
     yield Erratum.of("S2", "floor")
 
-
-# --- the document -----------------------------------------------------------------------------------------------------
 
 DOCUMENT = PaperDocument(
     key="S2",

@@ -143,15 +143,10 @@ def figure(number: int, results: UnitResults) -> Comparison:
     return Comparison(cells, remarks, [chart])
 
 
-# --- Errata -----------------------------------------------------------------------------------------------------------
-
-
 def errata() -> list[Erratum]:
     """Return the errata."""
     return [Erratum.of("S3", "index"), Erratum.of("S3", "start"), Erratum.of("S3", "figure-4")]
 
-
-# --- the document -----------------------------------------------------------------------------------------------------
 
 DOCUMENT = PaperDocument(
     key="S3",

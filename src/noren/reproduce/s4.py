@@ -374,15 +374,12 @@ def figure_5(results: UnitResults) -> Comparison:
     return Comparison(spans, [say("patterns")], charts)
 
 
-# --- Errata, recomputed from S4's own formulas and tables -------------------------------------------------------------
-
-
 ROUNDED = 0.0005
 """How far a ρ of three decimals may be from the one it was rounded from."""
 
 
 def errata() -> Iterator[Erratum]:
-    """Yield the errata."""
+    """Yield the errata, recomputed from S4's own formulas and tables."""
     rhos = keep_probabilities(2, SIZES, 1_000)
     x = 1_000 * np.outer(BLOOD["A"], MONTH["1"])
     y = mixed(x, rhos)
@@ -438,8 +435,6 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S4", "blood")
     yield Erratum.of("S4", "product")
 
-
-# --- the document -----------------------------------------------------------------------------------------------------
 
 _SYNTHETIC = N_("L1 precision on synthetic data, per cent")
 _RECONSTRUCTED = N_("L1 precision after reconstruction, per cent")

@@ -196,9 +196,6 @@ def _picture_name(document: str, part: str, number: int) -> str:
     return f"{document}-{part}-{number}.svg"
 
 
-# --- Markdown --------------------------------------------------------------------------------------------------------
-
-
 def markdown(result: DocumentResult, measured: str) -> str:
     """Return a document as Markdown."""
     document, key = result.document, result.document.key
@@ -277,9 +274,6 @@ def _legend() -> str:
         "✓ within the claim, ✗ outside, † explained by an erratum, ‡ unexplained, – not run. "
         "A random number is a mean ± standard deviation over seeds."
     )
-
-
-# --- the page --------------------------------------------------------------------------------------------------------
 
 
 def page(report: Reproduction, measured: str, pictures: Pictures | None = None) -> str:

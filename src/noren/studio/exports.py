@@ -89,9 +89,6 @@ def file_name(*words: str, ending: str) -> str:
     return "_".join(["noren", *filter(None, parts), ending])
 
 
-# --- the public part -----------------------------------------------------------------------------------------
-
-
 def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     """Return the public part and the statement, and nothing else; only under a record that counts.
 

@@ -180,9 +180,6 @@ _MOST_COMPARED: Final = 5_000
 _CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
 
 
-# --- hierarchies -----------------------------------------------------------------------------------------------------
-
-
 def hierarchy_file(project: Path, schema: Schema, column: str) -> Path:
     """Return the file of a column's hierarchy."""
     _linking_column(schema, column)
@@ -253,9 +250,6 @@ def _linking_column(schema: Schema, column: str) -> Column:
 def _table(project: Path, schema: Schema, columns: Sequence[str]) -> Table:
     frame = pl.scan_parquet(project / DATA_FILE).select(list(dict.fromkeys(columns))).collect()
     return Table(frame, schema.without([name for name in schema.names if name not in columns]))
-
-
-# --- categories ------------------------------------------------------------------------------------------------------
 
 
 def category_facts(project: Path) -> dict[str, Any] | None:

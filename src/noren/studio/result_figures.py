@@ -110,9 +110,6 @@ def _of_all(part: float, whole: int) -> str:
     return f"{count(int(part))} / {count(whole)}"
 
 
-# --- what leaks ----------------------------------------------------------------------------------------------
-
-
 def table_risk_facts(verdict: Verdict) -> list[Fact]:
     """Return what a released table leaks to those who look for one person, and to those who look for everybody."""
     k, table = verdict.facts.proven_k, verdict.facts.table

@@ -140,8 +140,6 @@ class Store:
         """Let go of the database."""
         self.engine.dispose()
 
-    # --- projects --------------------------------------------------------------------------------------------
-
     def add_project(self, name: str, source: dict[str, Any]) -> Project:
         """Add a project whose data are still to be read."""
         project = Project(new_id(), name, now(), source, {})
@@ -198,8 +196,6 @@ class Store:
             database.execute(_jobs.delete().where(_jobs.c.project == project))
             database.execute(_projects.delete().where(_projects.c.id == project))
             self.trail.note(database, "project-removed", project=project)
-
-    # --- jobs ------------------------------------------------------------------------------------------------
 
     def add_job(self, project: str, kind: str, label: str, order: dict[str, Any], sweep: str | None = None) -> Job:
         """Add a job; it begins once it is in a queue."""

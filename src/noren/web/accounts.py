@@ -41,9 +41,6 @@ _FORGOTTEN = 100
 """So many windows that are over are forgotten at a time."""
 
 
-# --- tables ----------------------------------------------------------------------------------------------------------
-
-
 def account_tables(tables: sa.MetaData, *more: sa.Column[Any]) -> tuple[sa.Table, sa.Table]:
     """Add the tables of accounts and of sessions; a session without an account was opened by a server's one password.
 
@@ -94,9 +91,6 @@ def token_tables(tables: sa.MetaData) -> tuple[sa.Table, sa.Table]:
         sa.Column("count", sa.Integer, nullable=False),
     )
     return tokens, rates
-
-
-# --- people ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -237,9 +231,6 @@ def digest_of(session: str, password_hash: str = "") -> str:
     return hashlib.sha256(f"{password_hash}\0{session}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-# --- tokens of programs ----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Token:
     """What a program may do in a person's name."""
@@ -305,9 +296,6 @@ class Tokens(Generic[_Kind]):
 def _token(row: Any) -> Token:
     scopes = frozenset(row.scopes.split())
     return Token(row.id, row.account, row.name, scopes, row.created, row.last_used, row.revoked)
-
-
-# --- how often -------------------------------------------------------------------------------------------------------
 
 
 class Rates:

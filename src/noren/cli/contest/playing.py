@@ -186,9 +186,6 @@ def _after_submission(client: Client, contest: str, received: ReceivedOut, out: 
     return Output(answer | {"judged": output.data}, output.parts, exit_code=0 if submission.valid is True else 1)
 
 
-# --- status --------------------------------------------------------------------------------------------
-
-
 @app.command("status")
 def status(
     contest: Annotated[str | None, Argument(metavar="[CONTEST]")] = None,

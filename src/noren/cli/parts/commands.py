@@ -428,9 +428,6 @@ def guarded(command: str, options: Mapping[str, Any], words: Sequence[str] = ())
         yield
 
 
-# --- failures --------------------------------------------------------------------------------------------------------
-
-
 class Failures:
     """Components that failed while the others went on, by name, with the reason; they set the exit code to 1.
 

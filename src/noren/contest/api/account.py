@@ -104,9 +104,6 @@ class ClockOut(BaseModel):
     now: str
 
 
-# --- coming and going ------------------------------------------------------------------------------------------------
-
-
 @router.get("/session")
 def show_session(request: Request, who: Identity, service: ArenaService, auth: Authentication) -> ArenaSessionOut:
     """Return the account of the session and its CSRF token."""
@@ -169,9 +166,6 @@ def change_password(body: PasswordIn, request: Request, who: Identity, auth: Aut
     return answer
 
 
-# --- tokens ----------------------------------------------------------------------------------------------------------
-
-
 @router.get("/account/tokens")
 def list_tokens(who: Identity, auth: Authentication) -> list[TokenOut]:
     """Return the valid tokens of the account."""
@@ -190,9 +184,6 @@ def revoke_token(token: Ident, who: Identity, auth: Authentication) -> Response:
     """Revoke a token."""
     auth.revoke(who, token)
     return Response(status_code=204)
-
-
-# --- the clock -------------------------------------------------------------------------------------------------------
 
 
 @router.post("/clock")

@@ -206,9 +206,6 @@ class NewHookOut(BaseModel):
     secret: str
 
 
-# --- actions ---------------------------------------------------------------------------------------------------------
-
-
 for act in actions.ORGANISING:
     if "code" in act.parameters:
         add_action(organising, act, CodeOut, _code)
@@ -230,9 +227,6 @@ def list_flags(contest: ContestName, who: Identity, service: ArenaService) -> li
     ]
 
 
-# --- the queue -------------------------------------------------------------------------------------------------------
-
-
 @organising.get("/contests/{contest}/jobs")
 def list_jobs(contest: ContestName, who: Identity, service: ArenaService) -> list[ScoringJobOut]:
     """Return all scoring jobs and webhook messages, the oldest first."""
@@ -245,9 +239,6 @@ def retry(contest: ContestName, job: Ident, who: Identity, service: ArenaService
     """Queue a failed job again."""
     service.visit(who, contest).retry(job)
     return Response(status_code=204)
-
-
-# --- webhooks --------------------------------------------------------------------------------------------------------
 
 
 @organising.get("/contests/{contest}/hooks")
@@ -388,9 +379,6 @@ def stability(
     return None if result is None else asdict(result)
 
 
-# --- results ---------------------------------------------------------------------------------------------------------
-
-
 @outcomes.get("/contests/{contest}/results.json", response_class=Response, responses=file_response("application/json"))
 def results_as_json(contest: ContestName, who: Identity, service: ArenaService) -> Response:
     """Return the results as JSON."""
@@ -414,9 +402,6 @@ def results_as_table(
     """Return a table of the results as CSV without formulas."""
     text = RESULTS_FILES[f"{table}.csv"](service.visit(who, contest).results())
     return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
-
-
-# --- the log ---------------------------------------------------------------------------------------------------------
 
 
 @outcomes.get("/contests/{contest}/log", response_class=StreamingResponse, responses=file_response(_LINES))

@@ -41,9 +41,6 @@ _BLOCK = 2**18
 _BODIES = table_of("noren.contest.api.bodies")
 
 
-# --- handing in ------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Upload:
     """What comes with a file: it is encrypted block by block and never completely in memory."""
@@ -85,9 +82,6 @@ async def submit_release(upload: Annotated[_Upload, Depends()]) -> ReceivedOut:
 async def submit_guess(upload: Annotated[_Upload, Depends()], target: TargetName) -> ReceivedOut:
     """Submit a guess about a target as the body; the response has its signed receipt."""
     return await upload.receive(target)
-
-
-# --- what was handed in ----------------------------------------------------------------------------------------------
 
 
 @router.get("/contests/{contest}/submissions")
@@ -133,9 +127,6 @@ def download_submission(contest: ContestName, submission: Ident, who: Identity, 
 
 
 add_action(router, actions.choose)
-
-
-# --- what is handed out ----------------------------------------------------------------------------------------------
 
 
 @router.get(

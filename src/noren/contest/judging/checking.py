@@ -198,8 +198,6 @@ class _Check:
 
         return make_problem
 
-    # --- rows --------------------------------------------------------------------------------------------------
-
     def _row_findings(self) -> Iterator[Finding]:
         """Find missing and surplus rows, and deleted rows that still have values."""
         submitted, expected, first = len(self.cells), len(self.original), self.first_row
@@ -224,8 +222,6 @@ class _Check:
             return DELETED + "," * (len(names) - 1)
         return ",".join([SUPPRESSED] * len(names))
 
-    # --- pseudonyms --------------------------------------------------------------------------------------------
-
     def _pseudonym_findings(self) -> Iterator[Finding]:
         """Find rows without a pseudonym, under a customer's own name, or under one that breaks the one-to-one map."""
         column, rank = self._customer, self.cells.columns.index(self._customer) + 1
@@ -243,8 +239,6 @@ class _Check:
         inserted = known.filter(pl.col("\0place") >= len(self.original))
         strange = ~pseudonym.is_in(original_rows["pseudonym"].unique().implode())
         yield Finding(broken_rows(inserted, strange), rank, self._problem_maker(column, say("inserted_stranger")))
-
-    # --- cells -------------------------------------------------------------------------------------------------
 
     def _cell_findings(self, column: Column) -> Iterator[Finding]:
         """Find the cells of a column that are missing, unreadable, or not in the original."""

@@ -154,8 +154,6 @@ def in_memory(release: Prepared) -> tuple[OriginalInput, ReleaseInput]:
     return OriginalInput(release.original.schema, None, release.original), ReleaseInput.of(release.release)
 
 
-# --- scores -----------------------------------------------------------------------------------------------------------
-
 _BY_PERIOD = ("um", "mm", "emm")
 """Measures that look at each customer and period."""
 _HERE = ScoringEngine()

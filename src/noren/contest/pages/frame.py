@@ -116,9 +116,6 @@ def played_rounds(contest: Contest) -> list[str]:
     return sorted(contest.rounds, key=lambda name: (begun.get(name, ""), name))
 
 
-# --- rules -----------------------------------------------------------------------------------------------------------
-
-
 def rules(book: Rulebook, settings: ContestSettings) -> dict[str, Any]:
     """Return a rulebook in words: terms, conditions, and sentences under headings."""
     terms, conditions = [], []
@@ -160,9 +157,6 @@ def _line(book: Rulebook, key: str, part: str) -> dict[str, Any]:
     return {"name": key, "part": part, "by_attacks": "guess" in measure.needs} | texts
 
 
-# --- waiting ---------------------------------------------------------------------------------------------------------
-
-
 def waiting_text(before: int, seconds: tuple[float, float] | None) -> str:
     """Return the position in the queue and the estimated time, if there is an estimate."""
     position = count(before + 1)
@@ -170,9 +164,6 @@ def waiting_text(before: int, seconds: tuple[float, float] | None) -> str:
         return say("waiting.position", position=position)
     times = dict.fromkeys(duration(bound) for bound in seconds)
     return say("waiting.estimate", position=position, time=" – ".join(times))
-
-
-# --- the log ---------------------------------------------------------------------------------------------------------
 
 
 def entry_text(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:

@@ -151,9 +151,6 @@ _SCOPES = {
 }
 
 
-# --- coming in -------------------------------------------------------------------------------------------------------
-
-
 @router.get("/login")
 def show_login(request: Request) -> Response:
     """Show the login form."""
@@ -244,9 +241,6 @@ def reset(
     except NorenError as error:
         return _login_page(request, str(error), login, status_of(error), name="reset")
     return redirect_in(request, session)
-
-
-# --- one's account ---------------------------------------------------------------------------------------------------
 
 
 @router.get("/account")

@@ -309,9 +309,6 @@ def _created(request: Request, who: ArenaIdentity, service: ContestService, type
     return to_page(made, "organise")
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryIO]]]:
     """Yield a name and a file for each round: what was sent, or made-up data."""
@@ -342,9 +339,6 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
                 write(sample(customers=customers, rows=rows, items=items, seed=seed, schema=schema), path)
             data[name] = path.name, stack.enter_context(path.open("rb"))
         yield data
-
-
-# --- the page --------------------------------------------------------------------------------------------------------
 
 
 def _new_page(request: Request, who: ArenaIdentity, typed: FormInput, wrong: str = "", status: int = 200) -> Response:

@@ -45,9 +45,6 @@ router = APIRouter()
 Text = Annotated[str, Form(max_length=200)]
 
 
-# --- protecting ------------------------------------------------------------------------------------------------------
-
-
 @router.get("/contests/{contest}/protect")
 def show_protect(request: Request, visit: VisitedByPerson) -> Response:
     """Show the data of each round, the upload form and the submitted releases."""
@@ -127,9 +124,6 @@ def _result(view: SubmissionView) -> str:
     return _("{kind}: valid, with a score of {score} (lower is better)").format(kind=kind, score=decimal(view.score))
 
 
-# --- attacking -------------------------------------------------------------------------------------------------------
-
-
 @router.get("/contests/{contest}/attack")
 def show_attack(request: Request, visit: VisitedByPerson) -> Response:
     """Show the targets, their upload forms and the submitted guesses."""
@@ -164,9 +158,6 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
         own=team,
         quota=contest.rulebook.quota.guesses,
     )
-
-
-# --- one file --------------------------------------------------------------------------------------------------------
 
 
 @router.get("/contests/{contest}/files/{submission}")
@@ -280,9 +271,6 @@ _CHART = table_of(__name__)
 _A_PAGE = 100
 
 
-# --- boards ----------------------------------------------------------------------------------------------------------
-
-
 @router.get("/contests/{contest}/board")
 def show_board(request: Request, visit: Visited, round_: RoundName = "") -> Response:
     """Show the board of a round: live, frozen or final."""
@@ -345,9 +333,6 @@ def _score_chart(contest: Contest, board: Board) -> dict[str, Any]:
     return {"chart_spec": live(spec) if rows else None, "history": table}
 
 
-# --- results ---------------------------------------------------------------------------------------------------------
-
-
 @router.get("/contests/{contest}/results")
 def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Response:
     """Show the results: standings, attack matrix, stability of ranks, and how to replay."""
@@ -390,9 +375,6 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
         names=names,
         **_table(contest, results.board) | {"rounds": rounds},
     )
-
-
-# --- the log ---------------------------------------------------------------------------------------------------------
 
 
 @router.get("/contests/{contest}/log")

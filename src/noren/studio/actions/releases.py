@@ -23,8 +23,6 @@ from noren.studio.users import StudioIdentity, UserRole
 from noren.web.actions import action
 from noren.web.errors import ConflictError, NotFoundError
 
-# --- what is made of a run -------------------------------------------------------------------------------------------
-
 
 @action(UserRole.STEWARD, "POST /runs/{job}/secret", **body("Confirmation"))
 def download_secret_part(

@@ -116,9 +116,6 @@ async def _job_of(
     return job_out(studio, job)
 
 
-# --- what the columns mean -------------------------------------------------------------------------------------------
-
-
 @router.get("/projects/{project}/schema")
 def show_schema(project: Ident, studio: TheStudio) -> SchemaOut:
     """Return what the columns mean; a column of which nobody said what it is for has no role."""
@@ -151,9 +148,6 @@ def show_values(project: Ident, studio: TheStudio, column: ColumnName) -> Values
     return Values(values=texts.head(_MOST_VALUES).to_list(), total=len(texts))
 
 
-# --- what the data look like -----------------------------------------------------------------------------------------
-
-
 @router.get("/projects/{project}/profile")
 def show_profile(project: Ident, studio: TheStudio) -> dict[str, Any]:
     """Return what the data look like: missing, distinct, histograms, rows per customer."""
@@ -164,9 +158,6 @@ def show_profile(project: Ident, studio: TheStudio) -> dict[str, Any]:
 def show_rows(project: Ident, studio: TheStudio, start: Start = 0, count: Count = 50) -> Rows:
     """Return rows of the data."""
     return Rows(**studio.preview(project, start, count))
-
-
-# --- categories --------------------------------------------------------------------------------------
 
 
 @router.get("/projects/{project}/categories")

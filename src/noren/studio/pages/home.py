@@ -231,9 +231,6 @@ _AT_ONCE: Final = 100
 _DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "purpose", "until", "reason", "part", "readers")
 
 
-# --- users ---------------------------------------------------------------------------------------------------
-
-
 @router.get("/users")
 @least(UserRole.ADMINISTRATOR)
 def show_users(visit: OfStudio) -> Response:
@@ -285,9 +282,6 @@ def change_user(
     return RedirectResponse("/users", 303)
 
 
-# --- one's own password --------------------------------------------------------------------------------------
-
-
 @router.get("/account")
 def show_account(visit: OfStudio) -> Response:
     """Show the account of the current user."""
@@ -315,9 +309,6 @@ def change_password(visit: OfStudio, old: Password = "", password: Password = ""
     except NorenError as error:
         return show_account(visit.again(error))
     return redirect_in(request, entrance.opened(users.get(login), address), "/account")
-
-
-# --- the trail -----------------------------------------------------------------------------------------------
 
 
 @router.get("/trail")

@@ -157,9 +157,6 @@ def _around(visit: ProjectRequest) -> Surroundings:
     return Surroundings(project, *studio.columns(project.id), studio.profile(project.id))
 
 
-# --- pages ---------------------------------------------------------------------------------------------------
-
-
 def _form(visit: ProjectRequest, around: Surroundings, form: CheckedForm, added: int | None = None) -> Response:
     names = [step.method.name for step in form.steps]
     title = _(form.steps[0].method.summary).rstrip(".。") if len(names) == 1 else " → ".join(names)

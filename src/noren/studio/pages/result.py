@@ -167,9 +167,6 @@ def untried_sentence(visit: ProjectRequest, view: Result, verdict: Verdict) -> s
     return message.format(names=", ".join(names)) if names else ""
 
 
-# --- statement and explanations ------------------------------------------------------------------------------
-
-
 def _step(step: StepView) -> dict[str, Any]:
     method = every_method[step.method] if step.method in every_method else None  # noqa: SIM401 - no get
     about = {} if method is None else {flag.field: flag for flag in flags(method)}

@@ -46,9 +46,6 @@ _WORDS = table_of(__name__)
 _STAGES, _RISK_OF = _WORDS["stages"], _WORDS["risk_of"]
 
 
-# --- one run -------------------------------------------------------------------------------------------------
-
-
 @router.get("/projects/{project}/runs/{job}")
 def show_job(visit: OfProject, job: Ident) -> Response:
     """Show how far a run is, and what went wrong where it failed; one that is done shows its result."""
@@ -137,9 +134,6 @@ def _question(job: Job, act: str) -> str:
     if act == "remove":
         return _("Remove {label} with its release?").format(label=job.label)
     return _("Cancel {label}? Unfinished work is lost.").format(label=job.label)
-
-
-# --- all runs ------------------------------------------------------------------------------------------------
 
 
 @router.get("/projects/{project}/runs")
