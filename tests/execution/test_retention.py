@@ -1,5 +1,6 @@
 """Retention on a cluster draws what one machine draws."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,17 +11,29 @@ from tests.methods.test_retention import SCHEMA, people
 from noren.data.frames import Table
 from noren.errors import NorenError, ParameterError, ValueInCellError
 from noren.execution.plans.tables import protect_retention as protect
+from noren.execution.release import load_release
 from noren.execution.session import explain_faults
+from noren.execution.spark import SparkCounts
+from noren.judgement.release_facts import release_facts
 from noren.methods.retention import Retention
 
 
-def test_the_same_draws_of_texts_numbers_and_days(spark, tmp_path: Path) -> None:
+def test_the_same_draws_of_texts_numbers_and_days(spark, master: str, tmp_path: Path) -> None:
     method = Retention(
         k=3, attributes=("pay", "sex", "town", "born", "age"), classes=("age=20..90:5",), missing="category"
     )
-    release = same_release(method, people(700, missing=True), spark, tmp_path, seed=2**90 + 3)
+    data = people(700, missing=True)
+    release = same_release(method, data, spark, tmp_path, seed=2**90 + 3)
     assert release.secret.pseudonyms.is_empty()
     assert "(missing)" in release.public.frame["town"].to_list()
+    # the rows of a folder count as those of the noise, if they may be
+    original, frame = on_cluster(data, spark, tmp_path / "again"), release.public.frame
+    town = frame["town"].replace("(missing)", "elsewhere")
+    cases = (frame, release.statement.notes["k"]), (frame.reverse(), 1.0), (frame.with_columns(town), 1.0)
+    for at, (rows, k) in enumerate(cases):
+        replace(release, public=Table(rows, release.public.schema)).save(tmp_path / f"judged {at}")
+        counts = SparkCounts(master, original, load_release(spark, tmp_path / f"judged {at}"))
+        assert release_facts(counts).proven_k == pytest.approx(k)
 
 
 def test_domains_may_be_taken_from_the_data(spark, tmp_path: Path) -> None:

@@ -91,6 +91,66 @@ def test_no_epsilon_without_its_conditions(release: Release) -> None:
     assert "no ε is proved" in verdict.sentence
 
 
+def with_column(release: Release, role: str) -> Release:
+    schema = release.public.schema
+    beside = Column(name="beside", role=role, domain=("x", "y"))
+    frame = release.public.frame.with_columns(pl.Series("beside", ["x", "y"] * (ROWS // 2))).sort(pl.all())
+    return replace(release, public=Table(frame, schema.model_copy(update={"columns": (*schema.columns, beside)})))
+
+
+def with_rows(release: Release, frame: pl.DataFrame) -> Release:
+    return replace(release, public=Table(frame, release.public.schema))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda release: with_column(release, "quasi"),
+        lambda release: with_column(release, "sensitive"),
+        lambda release: with_rows(release, release.public.frame.head(ROWS // 2)),
+        lambda release: with_rows(release, release.public.frame.sample(ROWS, shuffle=True, seed=1)),
+        lambda release: with_rows(release, pl.concat([release.public.frame] * 2).sort(pl.all())),
+        lambda release: with_rows(release, release.public.frame.with_columns(pl.col("town").replace("a", "?"))),
+    ],
+    ids=["column", "sensitive column", "fewer rows", "order", "twice as many rows", "value outside the domain"],
+)
+def test_rows_that_the_noise_cannot_have_made_prove_nothing(change: Any) -> None:
+    release = change(released())
+    told = release_facts(release)
+    assert (told.proven_k, told.privacy) == (1.0, None)
+    assert judge(Outcome("", release), "epsilon=9,tolerance=1/3").status == VerdictStatus.BROKEN
+
+
+def test_rows_in_the_order_of_their_domains_are_those_of_the_noise() -> None:
+    columns = [Column(name="sex", role="quasi", domain=("m", "f")), Column(name="age", role="quasi", type="integer")]
+    columns[1] = columns[1].model_copy(update={"minimum": 0.0, "maximum": 120.0})
+    table = Table.of({"sex": ["f", "m"] * 500, "age": list(range(100)) * 10}, Schema(kind="table", columns=columns))
+    release = Retention(k=2).protect(table, seed=SECRET)
+    by_domain = with_rows(release, release.public.frame.sort(pl.col("sex").cast(pl.Enum(["m", "f"])), "age"))
+    assert not by_domain.public.frame.equals(release.public.frame)
+    assert release_facts(by_domain, table) == release_facts(release, table)
+    # side by side, yet in the order of people
+    by_people = release.public.frame.unique(maintain_order=True).sort("age", descending=True)
+    alike = by_people.with_row_index("at").join(release.public.frame, on=["sex", "age"], maintain_order="left")
+    assert release_facts(with_rows(release, alike.drop("at"))).proven_k == 1.0
+
+
+def test_less_noise_than_stated_is_seen_with_the_original() -> None:
+    release = released()
+    attributes = [about | {"rho": 0.1} for about in release.statement.notes["attributes"]]
+    notes = release.statement.notes | {"attributes": attributes}
+    forged = replace(release, statement=replace(release.statement, notes=notes))
+    assert release_facts(forged).proven_k > 20  # type: ignore[operator]
+    assert release_facts(forged, people()).proven_k == 1.0
+    assert release_facts(release, people()) == release_facts(release)
+
+
+def test_epsilon_is_zero_where_nothing_is_kept() -> None:
+    privacy = release_facts(Retention(rho=0).protect(people(), seed=SECRET)).privacy
+    assert privacy is not None
+    assert f"{privacy.local:g} {privacy.epsilon:g}" == "0 0"
+
+
 def test_a_seed_added_later_takes_it_away() -> None:
     release = released()
     guessable = replace(release, secret=replace(release.secret, seed=12))

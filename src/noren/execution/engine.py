@@ -42,6 +42,7 @@ from noren.progress import Progress, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Need, Score
 
 if TYPE_CHECKING:
+    from noren.retention.perturbation import Perturbation
     from noren.retention.reconstructed import Reconstruction
 
 
@@ -398,6 +399,19 @@ class ReleaseCounts:
             pl.len().alias("rows"),
             *(pl.col(n).cast(pl.Float64, strict=False).sum().alias(f"sum of {n}") for n in numbers),
         )
+
+    def are_drawn_by(self, noise: Perturbation) -> bool:
+        """Tell whether the rows can be what a perturbation made.
+
+        Where the original and the seed are at hand, they must be the rows that the seed draws.
+        """
+        seed, original = self.secret.seed, self._original
+        if not noise.fits(self._public):
+            return False
+        if seed is None or original is None or original.digest() != self.secret.digest:
+            return True
+        drawn = noise.frame(noise.perturbed(noise.codes(original.frame), seed=seed)).sort(pl.all())
+        return drawn.equals(self._public.frame.select(drawn.columns).sort(pl.all()))
 
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
         """Return the smallest class of rows alike in ``known``, and the sensitive columns that some class tells."""

@@ -50,6 +50,7 @@ from noren.retention.reconstruction import reconstruct_observed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from noren.retention.perturbation import Perturbation
     from noren.retention.reconstructed import Reconstruction
 
 
@@ -336,6 +337,14 @@ class SparkCounts(ReleaseCounts):
             own = pairs.groupBy(what).agg(f.count(f.lit(1)).alias("many"), f.min(who).alias("who")).filter("many = 1")
             people = self._released.frame.select(who).dropna().distinct().count()
             return own.select("who").distinct().count() / people if people > 1 else 0.0
+
+    def are_drawn_by(self, noise: Perturbation) -> bool:
+        """Tell whether the rows of each block can be what a perturbation made; they are not drawn anew."""
+        with cluster_session(self._address):
+            fits = self._released.map(
+                lambda block, _rows: pl.DataFrame({"fits": noise.fits(block)}), {"fits": pl.Boolean()}
+            )
+            return fits.filter("NOT fits").isEmpty()
 
     def history_classes(self) -> pl.DataFrame:
         """Return the classes of equal histories."""

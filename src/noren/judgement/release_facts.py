@@ -112,9 +112,11 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
         facts["proven_k"] = 1.0
         with contextlib.suppress(InputError):
             noise = perturbation_of(counts.schema, statement)
-            facts["proven_k"] = noise.k(counts.rows)
-            if "privacy" in statement.notes:  # its figures are not trusted, only that domains were declared
-                facts["privacy"] = noise.privacy(counts.rows, counts.schema, statement.parameters, counts.secret.seed)
+            if statement.notes.get("rows") == counts.rows and counts.are_drawn_by(noise):
+                facts["proven_k"] = noise.k(counts.rows)
+                if "privacy" in statement.notes:  # its figures are not trusted, only that domains were declared
+                    seed = counts.secret.seed
+                    facts["privacy"] = noise.privacy(counts.rows, counts.schema, statement.parameters, seed)
     if counts.schema.kind == Kind.HISTORY:
         shares = {c.name: counts.alone(c) for c in counts.schema.with_role(Role.OTHER) if c.known}
         facts["alone"] = {printable(name): share for name, share in shares.items() if share}

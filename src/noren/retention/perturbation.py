@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from noren.data.formats.render import Spelling, order_by_text
+from noren.data.frames import Records
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
@@ -93,10 +95,10 @@ class Perturbation:
         self, rows: int, schema: Schema, parameters: Mapping[str, Any], seed: int | None = None
     ) -> Privacy | None:
         """Return the differential privacy of so many rows; None where domains come from the data or a seed is easy."""
-        ratios, is_easy = self.ratios, seed is not None and seed < EASY_SEED
+        ratios, is_easy = np.array(self.ratios), seed is not None and seed < EASY_SEED
         if is_easy or parameters.get("domains") != "declared" or schema.guessed or min(ratios) <= 0 or rows < 1:
             return None
-        local = float(np.ceil(-np.log(ratios).sum() * 1e4 - 1e-7) / 1e4)
+        local = float(np.ceil(abs(np.log(ratios).sum()) * 1e4) / 1e4)
         epsilon = shuffled_epsilon(local, rows, USUAL_DELTA)
         return Privacy(local=local, epsilon=epsilon, delta=USUAL_DELTA, rows=rows)
 
@@ -142,6 +144,18 @@ class Perturbation:
     def frame(self, codes: Sequence[Whole]) -> pl.DataFrame:
         """Return rows of released values."""
         return pl.DataFrame([a.values(c) for a, c in zip(self.attributes, codes, strict=True)])
+
+    def fits(self, released: Records) -> bool:
+        """Tell whether rows have released values and are sorted, by text or as domains are.
+
+        Sorted rows tell nothing by their order. A value outside its domain is an error.
+        """
+        codes = pl.DataFrame(self.places(released.frame), schema=self.names).select(released.schema.names)
+        by_text = order_by_text(released.frame, released.schema.columns, Spelling())
+        is_sorted = codes.equals(codes.sort(codes.columns)) or codes.equals(codes.select(pl.all().gather(by_text)))
+        return is_sorted and released.frame.equals(
+            self.frame([codes[name].to_numpy() for name in self.names]).select(codes.columns)
+        )
 
     def classed(self, original: pl.DataFrame, *, seed: int | None = None) -> pl.DataFrame:
         """Return original rows in the values that are released, texts numbered; with a seed, perturbed."""
@@ -213,11 +227,14 @@ def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
         fits = isinstance(about, dict) and isinstance(about.get("name"), str)
         rho = about.get("rho") if fits else None
         ends = about.get("ends", []) if fits else None
-        if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
+        are_ends = isinstance(ends, list) and all(isinstance(end, float | int) for end in ends)
+        if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not are_ends:
             raise FileError(say("not_said"))
-        attribute = Attribute(schema[about["name"]], tuple(float(e) for e in ends))
-        if about.get("values") != attribute.size:
+        attribute = Attribute(schema[about["name"]], tuple(map(float, ends)))
+        if about.get("values") != attribute.size or attribute.size < 2:
             raise SchemaError(say("domains_disagree"), column=attribute.name)
         attributes.append(attribute)
         rhos.append(float(rho))
+    if sorted(schema.names) != sorted(a.name for a in attributes):  # a column beside them is not perturbed
+        raise SchemaError(say("domains_disagree"))
     return Perturbation(tuple(attributes), tuple(rhos))
