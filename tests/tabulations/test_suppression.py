@@ -13,17 +13,19 @@ from tests.conftest import examples
 from noren.tabulations.suppression import COMPLEMENTARY, DOMINANCE, PUBLISHED, THRESHOLD, MarginGrid
 
 
-def grid_of(people, k=3, p=10.0, value="rows", known=()):
-    """A protected grid of what each customer has in the inner cells: people[row][column] is a list of amounts."""
-    parts = [
-        (row, column, f"{value}-{row}-{column}-{who}", amount)
-        for row, cells in enumerate(people)
-        for column, amounts in enumerate(cells)
-        for who, amount in enumerate(amounts)
-    ]
-    frame = pl.DataFrame(parts, schema=["row", "column", "customer", value], orient="row")
-    columns = len(people[0]) if people and len(people[0]) > 1 else 0
-    return MarginGrid.of(frame, (len(people), columns), [value], k, p, known)
+def grid_of(*tables, k=3, p=10.0, value="rows", links=()):
+    """A grid of what each customer has in the inner cells: people[row][column] of a table is a list of amounts."""
+    made = []
+    for people in tables:
+        parts = [
+            (row, column, f"{value}-{row}-{column}-{who}", amount)
+            for row, cells in enumerate(people)
+            for column, amounts in enumerate(cells)
+            for who, amount in enumerate(amounts)
+        ]
+        frame = pl.DataFrame(parts, schema=["row", "column", "customer", value], orient="row")
+        made.append((frame, (len(people), len(people[0]) if people and len(people[0]) > 1 else 0)))
+    return MarginGrid.of(made, k, p, links)
 
 
 def intervals(grid, value, cells):
@@ -32,8 +34,7 @@ def intervals(grid, value, cells):
     bounds = [(low, None) if gone else (was, was)
                          for low, gone, was in zip(grid.lowest[value], hidden, total, strict=True)]  # fmt: skip
     lines = grid.equations
-    right = lines @ np.where(np.isin(np.arange(len(total)), np.concatenate([*grid.known, []])), total, 0)
-    right[: len(grid.lines)] = 0
+    right = np.zeros(lines.shape[0])
     ends = []
     for cell in cells:
         cost = np.zeros(len(total))
@@ -46,7 +47,7 @@ def intervals(grid, value, cells):
 
 def possible_tables(grid, most):
     """Every table of whole numbers with the published cells and margins, and at least 1 in suppressed counts."""
-    rows, columns = grid.shape
+    ((rows, columns),) = grid.shapes
     hidden, total = grid.hidden.reshape(rows + 1, -1), grid.totals["rows"].reshape(rows + 1, -1)
     gone = hidden[:rows, :columns]
     choices = np.array(list(product(range(1, most + 1), repeat=int(gone.sum()))))
@@ -102,10 +103,28 @@ def test_a_sum_that_is_published_elsewhere_is_an_equation_too():
     alone = grid_of(people, k=3).protect()
     assert alone.state.tolist() == [THRESHOLD, PUBLISHED, COMPLEMENTARY, PUBLISHED, PUBLISHED]
     # the first two months are a quarter
-    quarters = [np.array([0, 1]), np.array([2, 3])]
-    assert grid_of(people, k=3, known=quarters).protect().state.tolist() == [
-        THRESHOLD, COMPLEMENTARY, PUBLISHED, PUBLISHED, PUBLISHED,
-    ]  # fmt: skip
+    links = [(np.array([0, 1]), 5), (np.array([2, 3]), 6), (np.arange(4), 7), (np.array([5, 6]), 4)]
+    both = grid_of(people, [[[1] * 6], [[1] * 10]], k=3, links=links).protect()
+    assert both.state.tolist() == [THRESHOLD, COMPLEMENTARY, *[PUBLISHED] * 6]
+    assert intervals(both, "rows", [0]) == [(1.0, 5.0)]
+
+
+def test_a_month_that_is_alone_in_its_quarter_hides_it_too():
+    # January is the first quarter and April the second: whoever sees the quarters knows both
+    months, quarters = [[[1, 1]], [[1] * 5]], [[[1, 1], [1] * 5]]
+    links = [(np.array([0]), 3), (np.array([1]), 4), (np.array([0, 1]), 5), (np.array([6, 7]), 2)]
+    links = [(inner, end + 3 if end > 2 else end) for inner, end in links]
+    both = grid_of(months, quarters, k=3, links=links)
+    assert both.state.tolist() == [THRESHOLD, PUBLISHED, PUBLISHED, *[THRESHOLD, PUBLISHED, PUBLISHED] * 2]
+    both.protect()
+    for low, high in intervals(both, "rows", [0, 3, 6]):
+        assert high - low >= 2 - 1e-6
+
+
+def test_what_the_solver_does_not_find_is_suppressed_whole(monkeypatch):
+    grid = grid_of([[[1], [1] * 4], [[1] * 5, [1] * 6]], k=3)
+    monkeypatch.setattr(MarginGrid, "_make_room", lambda *_: False)
+    assert grid.protect().hidden.all()
 
 
 def test_a_table_of_too_few_is_suppressed_whole():
@@ -165,7 +184,7 @@ def test_a_large_table_is_protected_by_its_buffer(monkeypatch):
     grid = grid_of(people, k=3)
     primary = np.flatnonzero(grid.hidden)
     assert len(primary) > 10
-    assert grid._protect_by_buffer()
+    assert np.array_equal(np.sort(grid._protect_by_buffer(grid.tables[0])), primary)
     grid._hide_sums()
     for low, high in intervals(grid, "rows", primary):
         assert high - low >= 2 - 1e-6

@@ -7,7 +7,7 @@ the public limits :data:`RECENCY`, :data:`FREQUENCY` and :data:`MONETARY`: limit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
@@ -22,9 +22,10 @@ from noren.data.frames import History
 from noren.data.reading import SchemaLike, as_records
 from noren.data.schema import Role
 from noren.errors import ParameterError
+from noren.kernels.arrays import Whole
 from noren.tables import Texts
 from noren.tabulations.questions import customers, rows_to_ask
-from noren.tabulations.suppression import THRESHOLD, MarginGrid
+from noren.tabulations.suppression import MarginGrid, cells_of
 from noren.tabulations.tabulation import Tabulation
 
 say = Texts(__name__)
@@ -82,9 +83,9 @@ def totals(
     >>> import noren
     >>> shop = noren.sample(customers=60, rows=2000, items=20, seed=1)
     >>> [table.name for table in totals(shop, k=3)]
-    ['item-quarter', 'month', 'rfm']
+    ['month', 'item-quarter', 'rfm']
     """
-    return [table for table, _grid in protected_totals(history_of(original, schema), k, p, tables, categories)]
+    return [table for table, _reasons in protected_totals(history_of(original, schema), k, p, tables, categories)]
 
 
 def history_of(original: Any, schema: SchemaLike | None = None) -> History:
@@ -103,22 +104,24 @@ def protected_totals(
     p: float = 10.0,
     tables: Sequence[str] | None = None,
     categories: Categories | str | Path | None = None,
-) -> Iterator[tuple[Tabulation, MarginGrid]]:
-    """Return each table, and the grid that tells why cells are suppressed; that is for the steward alone."""
+) -> Iterator[tuple[Tabulation, Whole]]:
+    """Return each table, and why each cell that somebody is in is suppressed; that is for the steward alone."""
     if k < 1 or not 0 <= p <= 100:
         name, value, allowed = ("k", k, "k ≥ 1") if k < 1 else ("p", p, "0 ≤ p ≤ 100")
         raise ParameterError.out_of_range(name, value, allowed)
     found = shop_tables(history, tables, categories)
     if not tables and any("category" in table.keys for table in found):
         found = [table for table in found if table.name != "item-quarter"]
-    hidden_quarters: dict[str, bool] = {}
-    # quarters first: months add up to them
-    for table in sorted(found, key=lambda table: table.name != "item-quarter"):
-        grid, labels = _grid(table, k, p, hidden_quarters)
-        if table.name == "item-quarter":
-            margins = grid.hidden.reshape(grid.shape[0] + 1, -1)[-1, :-1]
-            hidden_quarters = dict(zip(labels["quarter"], margins, strict=True))
-        yield _tabulated(table, grid, labels), grid
+    layouts = [_TableLayout.of(table, k) for table in found]
+    # months add up to quarters, so they are protected together
+    periods = [layout for layout in layouts if layout.period]
+    for group in (periods, *([layout] for layout in layouts if not layout.period)):
+        if not group:
+            continue
+        shapes = [(layout.parts, layout.shape) for layout in group]
+        grid = MarginGrid.of(shapes, k, p, _links(group)).protect()
+        for layout, cells in zip(group, grid.tables, strict=True):
+            yield layout.tabulated(grid, cells), grid.state[cells[grid.people[cells] > 0]]
 
 
 def shop_tables(
@@ -216,44 +219,88 @@ def _segments(rows: pl.DataFrame, end: date | None) -> ShopTable:
     return ShopTable("rfm", keys, ("customers",), parts)
 
 
-def _grid(
-    table: ShopTable, k: int, p: float, hidden_quarters: Mapping[str, bool]
-) -> tuple[MarginGrid, dict[str, list[str]]]:
-    """Return a table as a protected grid, and the labels of its rows and columns by the keys.
+@dataclass(frozen=True)
+class _TableLayout:
+    """A table as a grid: months or quarters are its columns, or its rows where it has no other key."""
 
-    Periods are the columns. Items that too few customers bought are one row, and so are such categories of a large
-    table. Months are hidden in quarters whose total is, and add up to those of the other quarters.
+    table: ShopTable
+    rows: pl.DataFrame
+    """The keys of each row."""
+    columns: list[str]
+    parts: pl.DataFrame
+    """What every customer has in each cell, by ``row`` and ``column``."""
+
+    @classmethod
+    def of(cls, table: ShopTable, k: int) -> _TableLayout:
+        """Lay a table out; items or categories that too few customers bought are one row."""
+        two_way = len(table.keys) == 2 and bool({"month", "quarter"} & {*table.keys})
+        period = next(key for key in table.keys if key in ("month", "quarter")) if two_way else None
+        lines = [key for key in table.keys if key != period]
+        parts = table.parts if period is None else _rare_together(table.parts, lines[0], k)
+        rows = parts.select(lines).unique().sort(lines)
+        column = pl.lit(0, pl.Int64) if period is None else pl.col(period).rank("dense").cast(pl.Int64) - 1
+        placed = parts.join(rows.with_row_index("row"), on=lines).select(
+            "customer", *table.values, row=pl.col("row").cast(pl.Int64), column=column
+        )
+        return cls(table, rows, [] if period is None else parts[period].unique().sort().to_list(), placed)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are, without margins."""
+        return len(self.rows), len(self.columns)
+
+    @property
+    def period(self) -> list[str]:
+        """The months or quarters; none where the table is not about time."""
+        return self.columns or (self.rows["month"].to_list() if self.table.keys == ("month",) else [])
+
+    def tabulated(self, grid: MarginGrid, cells: Whole) -> Tabulation:
+        """Return what is published: a row for each cell, those of the margins last."""
+        row, column = np.indices(cells.shape).reshape(2, -1)
+        labels = {key: self.rows[key].to_list() for key in self.rows.columns}
+        frame = {
+            key: pl.Series([*labels.get(key, self.columns), ALL]).gather(pl.Series(row if key in labels else column))
+            for key in self.table.keys
+        }
+        for value in self.table.values:
+            numbers = pl.Series(grid.totals[value][cells.ravel()]).set(pl.Series(grid.hidden[cells.ravel()]), None)
+            whole = self.table.parts[value].dtype.is_integer()
+            frame[value] = numbers.round().cast(pl.Int64) if whole else numbers.round(2)
+        keys = self.table.keys
+        ordered = pl.DataFrame(frame).sort(*(x for key in keys for x in (pl.col(key) == ALL, key)))
+        return Tabulation(
+            self.table.name, keys, self.table.values, ordered, {"kind": "exact", "k": grid.k, "p": grid.p}
+        )
+
+
+def _rare_together(parts: pl.DataFrame, line: str, k: int) -> pl.DataFrame:
+    """Return parts with those items or categories in one row that fewer than k customers bought, or who are named *.
+
+    Where these are too few even together, the next rarest are added.
     """
-    period = next((key for key in table.keys if key in ("month", "quarter")), "")
-    lines = [key for key in table.keys if key != period] or [period]
-    columns = period if len(table.keys) == 2 else ""
-    parts = table.parts.with_columns(pl.concat_str(lines, separator="\0").alias("line"))
-    while True:
-        labels = [parts[key].unique().sort().to_list() if key else [] for key in ("line", columns)]
-        row, column = (pl.col(key).rank("dense").cast(pl.Int64) - 1 if key else 0 for key in ("line", columns))
-        placed = parts.select("customer", *table.values, row=row, column=column)
-        months = (labels[1] if columns else labels[0]) if period == "month" else []
-        shape = len(labels[0]), len(labels[1])
-        quarters = np.array([quarter_of(month) for month in months], dtype=object)
-        cells = np.arange(len(months)) + (shape[0] * (shape[1] + 1) if columns else 0)
-        known = [cells[quarters == q] for q in dict.fromkeys(quarters) if not hidden_quarters.get(q, True)]
-        grid = MarginGrid.of(placed, shape, table.values, k, p, known)
-        wrong, people = (x.reshape(shape[0] + 1, -1)[:-1, -1] for x in (grid.hidden, grid.people))
-        other = np.array(labels[0], dtype=object) == OTHER
-        rare = wrong & ~other
-        if not columns or not wrong.any() or rare.all() or not ("item" in table.keys or grid.is_large):
-            break
-        if not rare.any():  # those that are rare are too few even together
-            rare[np.where(other, np.inf, people).argmin()] = True
-        names = pl.Series(labels[0]).filter(pl.Series(rare)).implode()
-        renamed = pl.when(pl.col("line").is_in(names)).then(pl.lit(OTHER)).otherwise("line")
-        merged = parts.with_columns(line=renamed).group_by("line", columns, "customer")
-        parts = merged.agg(pl.col(table.values).sum()).sort("line", columns, "customer")
-    gone = cells[[hidden_quarters.get(quarter, False) for quarter in quarters]]
-    grid.state[gone] = np.maximum(grid.state[gone], THRESHOLD)
-    named = [name.split("\0") for name in labels[0]]
-    by_key = {key: [name[at] for name in named] for at, key in enumerate(lines)}
-    return grid.protect(), by_key | ({columns: labels[1]} if columns else {})
+    people = parts.group_by(line).agg(people=pl.col("customer").n_unique())
+    people = people.sort(pl.col(line) != ALL, "people", line)
+    count = int(((people["people"] < k) | (people[line] == ALL)).sum())
+    while (
+        0 < count < len(people)
+        and parts.filter(pl.col(line).is_in(people[line][:count].implode()))["customer"].n_unique() < k
+    ):
+        count += 1
+    rare = pl.col(line).is_in(people[line][:count].implode())
+    return parts.with_columns(pl.when(rare).then(pl.lit(OTHER)).otherwise(line).alias(line))
+
+
+def _links(layouts: Sequence[_TableLayout]) -> list[tuple[Whole, int]]:
+    """Return which months add up to which quarter of another table; the totals of both are the same."""
+    if len(layouts) < 2:
+        return []
+    cells = cells_of([layout.shape for layout in layouts])
+    (months, month_total), (quarters, quarter_total) = (
+        (line[:-1], line[-1]) for line in (own[-1] if own.shape[1] > 1 else own[:, 0] for own in cells)
+    )
+    of = np.array([layouts[1].period.index(quarter_of(month)) for month in layouts[0].period])
+    each = [(months[of == at], cell) for at, cell in enumerate(quarters)]
+    return [*each, (months, quarter_total), (quarters, month_total)]
 
 
 def quarter_of(month: str) -> str:
@@ -263,20 +310,3 @@ def quarter_of(month: str) -> str:
     '2011-Q2'
     """
     return f"{month[:4]}-Q{(int(month[5:]) + 2) // 3}"
-
-
-def _tabulated(table: ShopTable, grid: MarginGrid, labels: Mapping[str, list[str]]) -> Tabulation:
-    """Return what is published of a grid: a row for each cell, those of the margins last."""
-    columns = grid.shape[1]
-    at = np.arange(len(grid.state))
-    row, column = at // (columns + 1), at % (columns + 1)
-    places = {key: column if columns and key in ("month", "quarter") else row for key in table.keys}
-    frame = {key: np.array([*labels[key], ALL], dtype=object)[places[key]] for key in table.keys}
-    made = pl.DataFrame({key: pl.Series(values, dtype=pl.String) for key, values in frame.items()})
-    for value in table.values:
-        numbers = pl.Series(value, grid.totals[value]).set(pl.Series(grid.hidden), None)
-        whole = table.parts[value].dtype.is_integer()
-        made = made.with_columns(numbers.round().cast(pl.Int64) if whole else numbers.round(2))
-    last = [pl.col(key) == ALL for key in table.keys]
-    ordered = made.sort(*(x for pair in zip(last, table.keys, strict=True) for x in pair))
-    return Tabulation(table.name, table.keys, table.values, ordered, {"kind": "exact", "k": grid.k, "p": grid.p})
