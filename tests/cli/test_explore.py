@@ -207,6 +207,6 @@ def test_a_purpose_is_named_by_for(explore: Any) -> None:
     answer = explore(*words, "--for", "top items", "--json")
     assert answer.code == 0, answer.err
     assert answer.json["purpose"] == ["top-items"]
-    assert "it has the most usable answers to what you need" in answer.json["answer"][0]
+    assert "it answers what you need best" in answer.json["answer"][0]
     answer = explore(*words, "--for", "churn")
     assert (answer.code, "there is no question 'churn'; there are monthly-sales" in answer.err) == (2, True)

@@ -478,8 +478,8 @@ def test_a_purpose_decides_between_settings_that_meet_the_rule(history: History,
     assert off(chosen) == min(map(off, safe))
     usable = 2 - off(chosen)[0]
     assert study.answer[0] == (
-        f"Recommended: {chosen.label}. Of the {len(safe)} settings that meet your rule, it has the most usable answers "
-        f"to what you need: {usable} of 2."
+        f"Recommended: {chosen.label}. Of the {len(safe)} settings that meet your rule, it answers what you need "
+        f"best; usable answers: {usable} of 2."
     )
     assert study.answer[1].startswith("An analyst's questions, ")
     folder = study.save(tmp_path / "study")

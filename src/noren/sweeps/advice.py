@@ -152,7 +152,7 @@ def headline(
     taken = [candidates[choice.chosen] for choice in choices if choice.chosen is not None]
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
     values = {"count": count(len(judged)), "safe": count(len(safe))}
-    if len(taken) == 1 and answers:
+    if len(taken) == 1 and answers and len(safe) > 1:
         known = answers[candidates.index(taken[0])]
         usable = sum(grade_of(ratio) == Grade.USABLE for ratio in known.values())
         return say("headline.purpose", label=taken[0].place.label, usable=usable, asked=len(known), **values)
