@@ -12,6 +12,7 @@ from tests.judgement.test_privacy import SECRET, people
 from tests.ledger.books import history, ledger
 
 from noren import api
+from noren.data.frames import Table
 from noren.drawing.ledger_chart import Curves
 from noren.errors import CheckFailedError, FileError, InputError, ParameterError
 from noren.judgement.release_facts import release_facts
@@ -95,6 +96,17 @@ def test_the_same_release_counts_once(tmp_path: Path) -> None:
     book.record(tmp_path / "r")
     with pytest.raises(InputError, match="was recorded as r"):
         book.record(tmp_path / "public")
+
+
+def test_releases_with_the_same_noise_are_refused(tmp_path: Path) -> None:
+    book, other = ledger(tmp_path / "l"), people().frame.reverse()
+    for name, data, seed in (("a", people(), SECRET), ("b", Table(other, people().schema), SECRET)):
+        api.protect(data, "retention", k=20, seed=seed).save(tmp_path / name)
+    book.record(tmp_path / "a")
+    with pytest.raises(CheckFailedError, match="b was not recorded: its noise is that of a"):
+        book.record(tmp_path / "b")
+    api.protect(people(), "retention", k=20, seed=SECRET + 1).save(tmp_path / "c")
+    assert book.record(tmp_path / "c").noise not in (None, book.recorded.releases[0].noise)
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ class RecordedRelease(BaseModel):
     k: float | None = None
     spent: Mapping[Adjacency, Spent] = {}
     digest: str
+    noise: str | None = None
+    """Of retention whose seed is at hand, the digest of it and of what else decides the noise."""
 
 
 class RecordedReleases(BaseModel):
@@ -101,6 +103,8 @@ class RecordedReleases(BaseModel):
         for other in self.releases:
             if other.digest == release.digest:
                 raise InputError(say("recorded_already", name=other.name))
+            if release.noise is not None and other.noise == release.noise:
+                raise CheckFailedError(say("same_noise", name=release.name, other=other.name))
         if limit is not None and release.kind == "retention" and not release.spent:
             raise CheckFailedError(say("unknown_epsilon", name=release.name))
         releases = (*self.releases, release)
@@ -121,13 +125,15 @@ def weighed(folder: str | Path) -> RecordedRelease:
         if (folder / "statement.json").exists():
             release = Release.load(folder)
             facts = release_facts(release)
-        if facts is None or facts.proven_k is None:
+        if facts is None or (facts.proven_k or 1.0) <= 1:  # 1 where statement and rows contradict each other
             raise FileError(say("not_recordable"), file=folder)
         k = round(facts.proven_k, 6)
         if facts.privacy is not None:
             spent[facts.privacy.adjacency] = Spent(epsilon=facts.privacy.epsilon, delta=facts.privacy.delta)
         rows, digest = len(release.public), RowDigest.of(release.public.lines()).text(release.public.schema.names)
-        return RecordedRelease(name=name, kind="retention", rows=rows, k=k, spent=spent, digest=digest)
+        seed, attributes = release.secret.seed, release.statement.notes["attributes"]
+        noise = None if seed is None else digest_of(canonical([seed, attributes]))
+        return RecordedRelease(name=name, kind="retention", rows=rows, k=k, spent=spent, digest=digest, noise=noise)
     tables, each = read_tables(folder), []
     for table in tables:
         if table.notes.get("kind") == "exact":
