@@ -84,6 +84,11 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorOut, "description": _TEXTS[status]} for status in statuses}
 
 
+def status_of(error: NorenError) -> int:
+    """Return the status of a page that says what cannot be."""
+    return int(getattr(error, "status", 422))
+
+
 DISK_FULL: Final = N_("the disk that holds the server's data is full; free some space there and try again")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FULL_TEXTS = ("no space left on device", "disk is full", "disk quota exceeded", "file too large (os error")

@@ -127,11 +127,6 @@ class Frame:
         """Return what answers below ``/static``."""
         return StaticFiles(packages=[(room, "static") for room in self._rooms])
 
-    def load_templates(self) -> None:
-        """Compile every template, so that no first visitor waits for it."""
-        for name in self.surroundings.list_templates(extensions=["jinja"]):
-            self.surroundings.get_template(name)
-
     @property
     def _rooms(self) -> tuple[str, str]:
         return self.package, _PACKAGE

@@ -86,9 +86,11 @@ def bounded(scope: Scope, receive: Receive, patience: UploadTimeouts, bounds: Up
     itself is refused at once.
     """
     most = bounds.most(scope)
+    too_large = BodyError(413, _("the request is too large"))
+    too_slow = BodyError(408, _("the upload was interrupted; send the file again"))
     declared = Headers(scope=scope).get("content-length", "")
     if most is not None and declared.isdigit() and int(declared) > most:
-        raise _too_large(most)
+        raise too_large
     began, received, whole = time.monotonic(), 0, False
 
     async def careful() -> Message:
@@ -100,25 +102,17 @@ def bounded(scope: Scope, receive: Receive, patience: UploadTimeouts, bounds: Up
         try:
             message = await asyncio.wait_for(receive(), max(wait, 0.0))
         except TimeoutError:
-            raise _too_slow() from None
+            raise too_slow from None
         received += len(message.get("body", b""))
         whole = not message.get("more_body", False)
         if most is not None and received > most:
-            raise _too_large(most)
+            raise too_large
         late = time.monotonic() - began - patience.usual
         if most is None and not whole and late > 0 and received < late * patience.pace:
-            raise _too_slow()
+            raise too_slow
         return message
 
     return careful
-
-
-def _too_large(most: int) -> BodyError:
-    return BodyError(413, _("the request is too large"))
-
-
-def _too_slow() -> BodyError:
-    return BodyError(408, _("the upload was interrupted; send the file again"))
 
 
 _LONGEST_NAME = 120

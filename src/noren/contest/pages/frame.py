@@ -17,7 +17,6 @@ from noren.contest.results import condition_sentence
 from noren.contest.rulebook import Rulebook
 from noren.contest.service import NOBODY, ArenaIdentity, ContestAccess
 from noren.contest.state import Contest, ContestSettings
-from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.judgement.numbers import count, number, percent, size
 from noren.judgement.sentences import rule_sentence
@@ -303,8 +302,3 @@ def page(
 def to_page(contest: Contest, name: str) -> Response:
     """Send somebody to a page of a contest."""
     return RedirectResponse(f"/contests/{contest.id}/{name}", 303)
-
-
-def status_of(error: NorenError) -> int:
-    """Return the status of a page that says what cannot be."""
-    return int(getattr(error, "status", 422))

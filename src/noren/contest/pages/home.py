@@ -10,13 +10,14 @@ from fastapi.responses import RedirectResponse, Response
 from noren.contest import actions
 from noren.contest.dependencies import ArenaAuthentication, ArenaService, Authentication
 from noren.contest.kinds import ContestRole, PhaseKind
-from noren.contest.pages.frame import PageIdentity, Person, Visited, current_phase, page, rules, status_of, to_page
+from noren.contest.pages.frame import PageIdentity, Person, Visited, current_phase, page, rules, to_page
 from noren.contest.phases import open_phases
 from noren.contest.service import ArenaIdentity, ContestAccess, ContestService
 from noren.contest.store.database import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.web.actions import Action
+from noren.web.errors import status_of
 from noren.web.guard import drop_session, redirect_in
 from noren.work.hash_chain import EntryContent
 
@@ -152,9 +153,10 @@ _SCOPES = {
 
 
 @router.get("/login")
+@router.get("/reset")
 def show_login(request: Request) -> Response:
-    """Show the login form."""
-    return _login_page(request)
+    """Show the form to log in, or that in which a code of the organiser is replaced by a password."""
+    return _login_page(request, name=request.url.path.removeprefix("/"))
 
 
 @router.post("/login")
@@ -223,12 +225,6 @@ def _sign_up_page(
         is_new=is_new,
         typed={"login": "", "name": "", "code": ""} | typed,
     )
-
-
-@router.get("/reset")
-def show_reset(request: Request) -> Response:
-    """Show the form in which a code of the organiser is replaced by a password."""
-    return _login_page(request, name="reset")
 
 
 @router.post("/reset")

@@ -24,16 +24,7 @@ from noren.contest.actions import RefusedError
 from noren.contest.dependencies import ArenaService, explain_invalid_input
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
-from noren.contest.pages.frame import (
-    PageIdentity,
-    Person,
-    VisitedByPerson,
-    current_phase,
-    local_time,
-    page,
-    status_of,
-    to_page,
-)
+from noren.contest.pages.frame import PageIdentity, Person, VisitedByPerson, current_phase, local_time, page, to_page
 from noren.contest.phases import PRACTICE, Phase, get_time_zone, moment, open_next_phase, planned_phases, round_label
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest, organisers_only
@@ -45,6 +36,7 @@ from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.tables import table_of
+from noren.web.errors import status_of
 from noren.web.uploads import declared_length, display_name
 from noren.work.queue import State
 

@@ -21,7 +21,6 @@ from noren.contest.pages.frame import (
     local_time,
     page,
     played_rounds,
-    status_of,
     to_page,
     waiting_text,
 )
@@ -38,6 +37,7 @@ from noren.i18n import _, active_language
 from noren.judgement.numbers import count, decimal, number
 from noren.judgement.verdict import Verdict
 from noren.tables import table_of
+from noren.web.errors import status_of
 from noren.web.frame import stage_rows
 
 router = APIRouter()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
-from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from noren.data.guessing.column_types import how_written
@@ -41,14 +40,13 @@ from noren.studio.pages.data_parts import (
     try_hierarchy,
     unicity_context,
 )
-from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, sentence
+from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, Typed, sentence
 from noren.studio.work.reading import ENDINGS
 
 router = APIRouter()
 
 _ROWS = 50
 _COLUMNS = 100
-_MOST_FIELDS = 20_000
 _LONGEST_NAME = 80
 _LONGEST_CELL = 120
 _SCALES = {
@@ -56,15 +54,6 @@ _SCALES = {
     "interval": lambda: _("distances count (interval)"),
     "ratio": lambda: _("sums count (ratio)"),
 }
-
-
-async def _posted(request: Request) -> dict[str, str]:
-    body = (await request.body()).decode("utf-8", "replace")
-    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
-
-
-Posted = Annotated[dict[str, str], Depends(_posted)]
-"""A form of many fields, a few for each column."""
 
 
 @dataclass
@@ -262,7 +251,7 @@ def _column_context(
 
 
 @router.post("/projects/{project}/data/columns")
-def save_columns(visit: OfProject, posted: Posted) -> Response:
+def save_columns(visit: OfProject, posted: Typed) -> Response:
     """Read the data again as the form says; on an error show the form as it was typed."""
     studio, project, editor = visit.studio, visit.project.id, _editor(visit)
     if editor is None:
@@ -331,7 +320,7 @@ def copy(request: Request, project: Ident, studio: TheStudio) -> Response:
 
 
 @router.post("/projects/{project}/data/preset")
-def use_preset(visit: OfProject, posted: Posted) -> Response:
+def use_preset(visit: OfProject, posted: Typed) -> Response:
     """Read the data again by a schema that ships with Noren."""
     try:
         acts.set_schema(visit.studio, project=visit.project.id, preset=posted.get("preset", ""))
@@ -344,7 +333,7 @@ def use_preset(visit: OfProject, posted: Posted) -> Response:
 
 
 @router.post("/projects/{project}/data/hierarchy")
-def build_hierarchy(visit: OfReady, posted: Posted) -> Response:
+def build_hierarchy(visit: OfReady, posted: Typed) -> Response:
     """Build a column's hierarchy, show what would be built, or make the first one again."""
     tried = try_hierarchy(visit, posted)
     if tried.saved:

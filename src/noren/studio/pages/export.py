@@ -40,7 +40,6 @@ from noren.studio.pages.frame import (
     Typed,
     run_visit,
     sentence,
-    status_of,
 )
 from noren.studio.pages.result import untried_sentence
 from noren.studio.paper_facts import LEVELS, Level, keep_facts, known_facts
@@ -49,7 +48,7 @@ from noren.studio.users import UserRole, least, role_missing
 from noren.studio.work.results import missing_sentence
 from noren.studio.work.running import original_of
 from noren.tables import Texts
-from noren.web.errors import ForbiddenError, NotFoundError
+from noren.web.errors import ForbiddenError, NotFoundError, status_of
 from noren.web.frame import local_path
 
 router = APIRouter()

@@ -147,11 +147,6 @@ def _permitted(text: str, who: StudioIdentity) -> str:
     return text
 
 
-def status_of(error: NorenError | None) -> int:
-    """Return the status of a page that says what cannot be; without an error, that all is well."""
-    return 200 if error is None else int(getattr(error, "status", 422))
-
-
 @dataclass(frozen=True)
 class StudioRequest:
     """Somebody's request for a page; after a form, what was typed and what was ``wrong`` with it."""

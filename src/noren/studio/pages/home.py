@@ -15,11 +15,12 @@ from noren.errors import NorenError
 from noren.i18n import _
 from noren.studio.actions import projects as acts
 from noren.studio.api.models import Ident, TheStudio, job_out
-from noren.studio.pages.frame import OfProject, OfStudio, StudioRequest, Typed, page, status_of
+from noren.studio.pages.frame import OfProject, OfStudio, StudioRequest, Typed, page
 from noren.studio.service import ProjectInList, ProjectQuery, Studio, find_projects
 from noren.studio.store import Project
 from noren.studio.users import StudioAuthentication, UserRole, get_role, least
 from noren.tables import Texts, table_of
+from noren.web.errors import status_of
 from noren.web.frame import local_path
 from noren.web.guard import drop_session, redirect_in
 

@@ -153,7 +153,10 @@ def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Res
     """Show the runs of a project that are asked for, a page of them, and what all of its runs say."""
     studio, project = visit.studio, visit.project
     every, matches = find_runs(studio, project.id, RunQuery()), find_runs(studio, project.id, query)
-    jobs = [run.job for run in every]
+    jobs, judged = [run.job for run in every], []
+    for file in studio.store.jobs(project.id, kind="judge")[: -_PAGE - 1 : -1]:
+        verdict = studio.verdict_of_file(file.id, project.id).status if file.state == State.DONE else None
+        judged.append({"job": file, "verdict": verdict, "question": _question(file, "remove")})
     return visit.page(
         "runs.html.jinja",
         title=_finding(jobs, [run.place for run in every if run.place is not None]),
@@ -169,7 +172,7 @@ def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Res
         },
         page_size=_PAGE,
         ready=project.is_ready,
-        judged=[_judged_line(job, studio) for job in studio.store.jobs(project.id, kind="judge")[: -_PAGE - 1 : -1]],
+        judged=judged,
         endings=",".join(ENDINGS),
         largest=studio.settings.largest_upload,
         largest_size=size(studio.settings.largest_upload),
@@ -224,11 +227,6 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
 
 
 # --- files from elsewhere ------------------------------------------------------------------------------------
-
-
-def _judged_line(file: Job, studio: Studio) -> dict[str, Any]:
-    verdict = studio.verdict_of_file(file.id, file.project).status if file.state == State.DONE else None
-    return {"job": file, "verdict": verdict, "question": _question(file, "remove")}
 
 
 @router.get("/projects/{project}/judged/{job}")
