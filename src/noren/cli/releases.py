@@ -141,7 +141,8 @@ def _losses_parts(losses: Losses) -> Iterator[Part]:
         yield TextTable(headings, rows, _("Customers with the most deleted rows (secret)"))
     if losses.secret.sample:
         names = losses.secret.sample[0].before
-        yield f"{_('Rows before and after (secret)')}: {_first_cells(names, dict(zip(names, names, strict=True)))}"
+        title = _("Rows before and after (secret)")
+        yield f"{title}: {_first_cells(names, dict(zip(names, names, strict=True)))}"
     for sample in losses.secret.sample:
         yield f"{number(sample.row):>9}  {_first_cells(sample.before, sample.before)}"
         yield f"{'→':>9}  {_('Deleted') if sample.after is None else _first_cells(sample.before, sample.after)}"

@@ -23,8 +23,8 @@ from noren.kernels.items.packed_sets import ItemSets, item_sets, weight_of_one_i
 from noren.kernels.linkage import last_match
 
 NOBODY = -1
-_MICROSECONDS_PER_DAY = 86_400_000_000
-_NANOSECONDS_PER_MINUTE = 60_000_000_000
+MICROSECONDS_PER_DAY = 86_400_000_000
+NANOSECONDS_PER_MINUTE = 60_000_000_000
 
 
 def numbers(values: pl.Series) -> NDArray[np.float64]:
@@ -35,9 +35,9 @@ def numbers(values: pl.Series) -> NDArray[np.float64]:
     [1.5, nan]
     """
     if isinstance(values.dtype, pl.Datetime):
-        counted = values.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / _MICROSECONDS_PER_DAY
+        counted = values.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / MICROSECONDS_PER_DAY
     elif values.dtype == pl.Time:
-        counted = values.to_physical().cast(pl.Float64) / _NANOSECONDS_PER_MINUTE
+        counted = values.to_physical().cast(pl.Float64) / NANOSECONDS_PER_MINUTE
     else:
         counted = physical(values).cast(pl.Float64)
     return (counted.fill_null(float("nan")) if counted.null_count() else counted).to_numpy()

@@ -153,12 +153,8 @@ def read_categories(path: str | Path) -> Categories:
     path = Path(path)
     content = read_all_bytes(path, largest=2**28)
     try:
-        frame = pl.read_csv(
-            io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")),
-            has_header=False,
-            infer_schema=False,
-            raise_if_empty=False,
-        )
+        plain = io.BytesIO(content.removeprefix(b"\xef\xbb\xbf"))
+        frame = pl.read_csv(plain, has_header=False, infer_schema=False, raise_if_empty=False)
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise FileError(say("categories_cannot_read", reason=str(error).splitlines()[0][:160]), file=path) from None
     if frame.width not in (2, 3) or frame.is_empty():

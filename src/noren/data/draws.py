@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from noren.data.arrays import exact_values, numbers
+from noren.data.arrays import MICROSECONDS_PER_DAY, exact_values, numbers
 from noren.data.cells import cell_ends, is_generalised, is_set, lift
 from noren.data.formats.files import writing_file
 from noren.data.formats.render import Spelling
@@ -34,7 +34,6 @@ from noren.tables import Texts
 
 say = Texts(__name__)
 
-_MICROSECONDS_PER_DAY = 86_400_000_000
 _BLOCK_ROWS = 1 << 20
 _Drawer = Callable[[slice, Real], pl.Series]
 """Draws a column's values at some rows, from a uniform number for each."""
@@ -155,7 +154,7 @@ def typed_values(drawn: Real, column: Column) -> pl.Series:
     """Return numbers as values of a column: the inverse of :func:`noren.data.arrays.numbers`."""
     values = pl.Series(column.name, drawn, nan_to_null=True)
     if isinstance(column.dtype, pl.Datetime):
-        return (values * _MICROSECONDS_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us")).cast(column.dtype)
+        return (values * MICROSECONDS_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us")).cast(column.dtype)
     if column.dtype == pl.Date:
         return values.round().cast(pl.Int32).cast(pl.Date)
     return (values.round() if column.dtype.is_integer() else values).cast(column.dtype)

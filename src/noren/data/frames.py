@@ -197,7 +197,8 @@ def frame_of(data: Any) -> pl.DataFrame:
         try:
             frame = data.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise ParameterError(say("lazy_frame", reason=_first_line(error))) from None
+            reason = str(error).partition("\n")[0][:200] or type(error).__name__
+            raise ParameterError(say("lazy_frame", reason=reason)) from None
     elif _is_pandas(data):
         names = [str(name) for name in data.columns]
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
@@ -244,10 +245,6 @@ def _is_pandas(data: Any) -> bool:
     # whoever holds a frame of pandas has imported it
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(data, pandas.DataFrame)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0][:200] or type(error).__name__
 
 
 # --- released cells in -----------------------------------------------------------------------------------------------

@@ -79,12 +79,9 @@ def _unsigned(folder: Path) -> str | None:
     except FileError:
         return "statement.json"
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        listed = (
-            json.loads((folder / TOTALS / "tables.json").read_text(encoding="utf-8"))
-            if (folder / TOTALS).exists()
-            else {}
-        )
-        if {path.stem for path in (folder / TOTALS).glob("*.csv")} == set(listed):
+        totals = folder / TOTALS
+        listed = json.loads((totals / "tables.json").read_text(encoding="utf-8")) if totals.exists() else {}
+        if {path.stem for path in totals.glob("*.csv")} == set(listed):
             return None
     return TOTALS
 

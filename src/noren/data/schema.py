@@ -113,15 +113,8 @@ Bound = float | dt.datetime | dt.date | dt.time | None
 def _role(value: object) -> object:
     """Answer an unknown role with the roles there are."""
     if isinstance(value, str) and value not in set(Role):
-        raise ValueError(
-            say(
-                "unknown_value",
-                setting="role",
-                value=value,
-                hint=suggestion(value, [*map(str, Role)]),
-                names=", ".join(Role),
-            )
-        )
+        about = {"value": value, "hint": suggestion(value, [*map(str, Role)]), "names": ", ".join(Role)}
+        raise ValueError(say("unknown_value", setting="role", **about))
     return value
 
 
@@ -341,15 +334,8 @@ class Schema(BaseModel):
     def preset(cls, name: str) -> Schema:
         """Return the schema that ships with Noren under ``name``."""
         if name not in PRESETS:
-            raise UnknownNameError(
-                say(
-                    "unknown_value",
-                    setting="schema",
-                    value=name,
-                    hint=suggestion(name, PRESETS),
-                    names=", ".join(PRESETS),
-                )
-            )
+            about = {"value": name, "hint": suggestion(name, PRESETS), "names": ", ".join(PRESETS)}
+            raise UnknownNameError(say("unknown_value", setting="schema", **about))
         text = (Path(__file__).parent / "presets" / f"{name}.toml").read_text(encoding="utf-8")
         return cls.from_toml(text)
 

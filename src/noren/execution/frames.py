@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow as pa
 
+from noren.data.arrays import MICROSECONDS_PER_DAY, NANOSECONDS_PER_MINUTE
 from noren.data.frames import History, Table
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
@@ -309,10 +310,6 @@ def numbered_in_parts(
 # --- cells of a cluster's frame as numbers, and their spread ---------------------------------------------------------
 
 
-_MICROSECONDS_PER_DAY = 86_400_000_000
-_NANOSECONDS_PER_MINUTE = 60_000_000_000
-
-
 def as_number(records: ClusterRecords, column: Column | Role) -> Expression:
     """Return ordered values as numbers, null where missing: what :func:`noren.data.arrays.numbers` says of a row."""
     if isinstance(column, Role):
@@ -321,9 +318,9 @@ def as_number(records: ClusterRecords, column: Column | Role) -> Expression:
     if dtype == pl.Date:
         return f.unix_date(value).cast("double")
     if isinstance(dtype, pl.Datetime):
-        return f.unix_micros(value.cast("timestamp")).cast("double") / _MICROSECONDS_PER_DAY
+        return f.unix_micros(value.cast("timestamp")).cast("double") / MICROSECONDS_PER_DAY
     if dtype == pl.Time:  # carried as nanoseconds
-        return value.cast("double") / _NANOSECONDS_PER_MINUTE
+        return value.cast("double") / NANOSECONDS_PER_MINUTE
     number = value.cast("double")
     return f.when(~f.isnan(number), number + f.lit(0.0))  # -0.0 is 0.0
 

@@ -107,7 +107,8 @@ def warm() -> None:
     What is there then stays for good: the garbage collector need not look at it again, which takes it a fifth of a
     second each time, in the middle of somebody's page.
     """
-    FRAME.load_templates()
+    for template in FRAME.surroundings.list_templates(extensions=["jinja"]):
+        FRAME.surroundings.get_template(template)
     registries: tuple[Registry, ...] = (methods, attacks, measures)  # type: ignore[type-arg]
     for registry in registries:
         for name in registry:

@@ -46,27 +46,18 @@ _LOCK: Final = 7_266_737
 """The number of PostgreSQL's lock under which entries are added."""
 _AT_ONCE: Final = 1_000
 _LONGEST_LINE: Final = 2**20
-_actor: ContextVar[str] = ContextVar("actor", default=STUDIO)
-
-
-def act_as(actor: str) -> None:
-    """Say who acts from here on in this request."""
-    _actor.set(actor)
-
-
-def acting() -> str:
-    """Return who acts."""
-    return _actor.get()
+acting: ContextVar[str] = ContextVar("actor", default=STUDIO)
+"""Who acts."""
 
 
 @contextlib.contextmanager
 def acting_as(actor: str) -> Iterator[None]:
     """Say who acts, for a while."""
-    before = _actor.set(actor)
+    before = acting.set(actor)
     try:
         yield
     finally:
-        _actor.reset(before)
+        acting.reset(before)
 
 
 class Trail:
@@ -90,7 +81,7 @@ class Trail:
         if project:
             body["project"] = project
         last = database.execute(trail.select().order_by(trail.c.position.desc()).limit(1)).first()
-        entry = next_entry(None if last is None else _entry(last), now(), EntryContent(kind, _actor.get(), body))
+        entry = next_entry(None if last is None else _entry(last), now(), EntryContent(kind, acting.get(), body))
         written = entry.as_dict() | {"body": canonical(body).decode(), "project": project, "key": key}
         database.execute(trail.insert().values(**written))
         return entry

@@ -104,15 +104,6 @@ def _copy_rows(source: sa.Engine, target: sa.Engine) -> None:
                 writing.execute(table.insert(), [dict(row) for row in rows])
 
 
-def _move(engine: sa.Engine, folder: Path) -> None:
-    """Write where the files now are into the orders of all jobs."""
-    jobs = tables.tables["jobs"]
-    with engine.begin() as database:
-        for job, order in database.execute(sa.select(jobs.c.id, jobs.c.order)).all():
-            moved = json.dumps(json.loads(order) | {"root": str(folder.resolve())}, ensure_ascii=False)
-            database.execute(jobs.update().where(jobs.c.id == job).values(order=moved))
-
-
 def restore(path: Path, folder: Path, database: str | None = None, progress: Progress = silent) -> LogEntry:
     """Put the studio of a backup into an empty folder, and its rows into an empty ``database`` where one is named.
 
@@ -135,7 +126,11 @@ def restore(path: Path, folder: Path, database: str | None = None, progress: Pro
                 manifest = json.loads(archive.read(_MANIFEST))
                 if not entries or (len(entries), entries[-1].digest) != (manifest["entries"], manifest["head"]):
                     raise FileError(say("other_trail"), file=path)
-                _move(copied.engine, folder)
+                jobs = tables.tables["jobs"]
+                with copied.engine.begin() as rows:  # their orders name the folder of the files
+                    for job, order in rows.execute(sa.select(jobs.c.id, jobs.c.order)).all():
+                        moved = json.dumps(json.loads(order) | {"root": str(folder.resolve())}, ensure_ascii=False)
+                        rows.execute(jobs.update().where(jobs.c.id == job).values(order=moved))
                 if database is not None:
                     with contextlib.closing(Store(database)) as target:
                         if target.trail.head() is not None:

@@ -259,9 +259,6 @@ class _Sink(io.RawIOBase):
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, data: bytes) -> int:  # type: ignore[override]
         self._chunks.append(bytes(data))
         return len(data)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from noren.drawing.risk_map import use_title
 from noren.errors import listing
 from noren.i18n import _
-from noren.judgement.evidence import TableFacts
 from noren.judgement.glossary import terms
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.sentences import allowed
@@ -80,7 +79,7 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
         lost = sum(column.empty for column in view.cells) / len(view.cells)
         facts.append(replace(_fact("key.lost", lost, percent(lost), "useful-low"), note=rows))
     elif left is not None:
-        facts.append(_fact("key.rows", left, _of_all(left, view.rows.original), "useful-high"))
+        facts.append(_fact("key.rows", left, f"{count(left)} / {count(view.rows.original)}", "useful-high"))
     return facts
 
 
@@ -106,10 +105,6 @@ def _fact(name: str, value: float | None, text: str, direction: str, more: str =
     return Fact(name, label, value, text, direction, meaning, more)
 
 
-def _of_all(part: float, whole: int) -> str:
-    return f"{count(int(part))} / {count(whole)}"
-
-
 def table_risk_facts(verdict: Verdict) -> list[Fact]:
     """Return what a released table leaks to those who look for one person, and to those who look for everybody."""
     k, table = verdict.facts.proven_k, verdict.facts.table
@@ -125,13 +120,7 @@ def table_risk_facts(verdict: Verdict) -> list[Fact]:
         facts.append(_fact("risk.k", table.least, number(table.least), "higher-safer", "k"))
     if table.below is not None:
         facts.append(_fact("risk.below", table.below, percent(table.below), "safer", "k"))
-    return [*facts, *_disclosure_facts(table)]
-
-
-def _disclosure_facts(table: TableFacts) -> list[Fact]:
-    """Return how many people's sensitive values the classes tell, for certain and nearly so."""
-    facts = []
-    for disclosure in table.disclosures:
+    for disclosure in table.disclosures:  # of how many people the classes tell sensitive values, or nearly so
         of = f"risk.disclosed.{disclosure.column}"
         for kind, name, people in (("certain", of, disclosure.certain), ("likely", f"{of}.likely", disclosure.likely)):
             if people is not None:

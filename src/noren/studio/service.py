@@ -69,13 +69,13 @@ class Studio:
 
     def projects(self) -> list[Project]:
         """Return the projects that the user may see, the oldest first."""
-        login = limited_login()
+        login = limited_login.get()
         seen = self.store.shared_with(login) if login else None
         return [project for project in self.store.projects() if seen is None or project.id in seen]
 
     def sees(self, project: str) -> bool:
         """Tell whether the user may see a project."""
-        login = limited_login()
+        login = limited_login.get()
         return not login or project in self.store.shared_with(login)
 
     def ready_project(self, project: str) -> Project:

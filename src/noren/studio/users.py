@@ -23,13 +23,14 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.studio.audit_trail import OWNER, RESERVED, Trail, act_as, acting, acting_as
+from noren.studio.audit_trail import OWNER, RESERVED, Trail, acting, acting_as
 from noren.web.accounts import Account, Accounts, Tries, checked_login, folded, is_right
 from noren.web.errors import ConflictError, ForbiddenError, NotFoundError
 from noren.web.settings import ServerSettings
 from noren.work.queue import now
 
-_limited: ContextVar[str] = ContextVar("limited", default="")
+limited_login: ContextVar[str] = ContextVar("limited", default="")
+"""The login of who asks, where she sees nothing but the projects shared with her; else nothing."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _Route = TypeVar("_Route", bound=Callable[..., Any])
 
@@ -120,12 +121,12 @@ class Users(Accounts[User]):
             raise ParameterError(message.format(login=login))
         if role != UserRole.ADMINISTRATOR and not self.exist():
             raise ParameterError(_("the first user must be an administrator; add an administrator first"))
-        return self.add_account(known, name or known, password, role, created_by=acting())
+        return self.add_account(known, name or known, password, role, created_by=acting.get())
 
     def set_role(self, login: str, role: UserRole) -> User:
         """Give a user another role; open sessions end."""
         user = self._active(login)
-        if user.login == acting():
+        if user.login == acting.get():
             raise ConflictError(_("another administrator must change your role"))
         if user.role != role:
             with self.changing() as database:
@@ -269,8 +270,8 @@ async def allowed(request: Request) -> None:
     needed = needed_role(request.scope["endpoint"], request.method)
     if not who.may(needed):
         raise ForbiddenError(role_missing(who, needed))
-    act_as(who.login)
-    _limited.set("" if who.may(UserRole.REVIEWER) else who.login)
+    acting.set(who.login)
+    limited_login.set("" if who.may(UserRole.REVIEWER) else who.login)
 
 
 def needed_role(endpoint: Callable[..., Any], method: str) -> UserRole:
@@ -278,11 +279,6 @@ def needed_role(endpoint: Callable[..., Any], method: str) -> UserRole:
     usual = UserRole.READER if method in _SAFE else UserRole.STEWARD
     role: UserRole = getattr(endpoint, "role", usual)
     return role
-
-
-def limited_login() -> str:
-    """Return the login of who asks, where she sees nothing but the projects shared with her; else nothing."""
-    return _limited.get()
 
 
 def role_missing(who: StudioIdentity, needed: UserRole) -> str:

@@ -345,9 +345,8 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
     typed = {end: parse_column(ends[end].fill_null(""), column, file) for end in ("lo", "hi")}
     missing = (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null()
     _stop_if(missing, values, column, file, *split_remedy(say("end_missing")))
-    _stop_if(
-        (typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *split_remedy(say("reversed_range"))
-    )
+    crossed = (typed["lo"] > typed["hi"]).fill_null(value=False)
+    _stop_if(crossed, values, column, file, *split_remedy(say("reversed_range")))
     both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
     return both[name]
 

@@ -182,12 +182,8 @@ def _arrow_error(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> Fo
     ragged = _RAGGED.search(text)
     if ragged:
         row, expected, actual, line = ragged.groups()
-        return FormatError(
-            say("ragged_row", actual=actual, expected=expected),
-            file=path,
-            row=None if row is None else int(row) + first_row,
-            value=line,
-        )
+        at = None if row is None else int(row) + first_row
+        return FormatError(say("ragged_row", actual=actual, expected=expected), file=path, row=at, value=line)
     if "straddling" in text or "block_size" in text:
         return FormatError(say("row_too_long", size=BLOCK_BYTES), file=path)
     if "Empty CSV" in text or "Could not skip" in text:

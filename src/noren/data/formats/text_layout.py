@@ -162,20 +162,13 @@ def detect_header(rows: list[list[str]], names: tuple[str, ...] | None) -> bool:
         return False
     if not all(first) or len(set(first)) < len(first):
         # a name that is empty or repeated is still a header's when a column below its own name looks like no name
-        return (
-            bool(rest)
-            and any(first)
-            and any(name and all(_TYPED.match(row[i]) for row in rest) for i, name in enumerate(first))
-        )
+        return bool(rest) and any(name and all(_TYPED.match(row[i]) for row in rest) for i, name in enumerate(first))
     if not rest:
         return names is None
-    for i in range(len(first)):
-        typed = sum(bool(_TYPED.match(row[i])) for row in rest)
-        if typed * 2 > len(rest):
-            return True
-    if names is not None:
-        return False
-    return all(first[i] not in {row[i] for row in rest} for i in range(len(first)))
+    columns = [*zip(*rest, strict=True)]
+    if any(sum(bool(_TYPED.match(cell)) for cell in cells) * 2 > len(rest) for cells in columns):
+        return True
+    return names is None and not any(name in cells for name, cells in zip(first, columns, strict=True))
 
 
 # --- cells that spreadsheets would compute ----------------------------------------------------------------------------

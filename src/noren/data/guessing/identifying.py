@@ -180,13 +180,13 @@ class _ColumnSample:
         fitting = self.texts.filter(self.texts.str.contains(_WORDS["patterns"][pattern]))
         return sum(map(_CHECKS[pattern], fitting)) if pattern in _CHECKS else len(fitting)
 
-    def finding(self, kind: str, *, sure: bool, count: int | None = None) -> Identifying:
+    def finding(self, kind: str, *, sure: bool, count: int | None = None, cells: int | None = None) -> Identifying:
         """Return that the column identifies people, by its values where ``count`` of them look so, else by its name."""
         evidence = _("the column name suggests {what} ({values:,} different values)")
         if count is not None:
             evidence = _("{count:,} of {cells:,} values contain {what}")
         what = _(_LOOKS[kind])
-        evidence = evidence.format(count=count, cells=len(self.texts), values=self.distinct, what=what)
+        evidence = evidence.format(count=count, cells=cells or len(self.texts), values=self.distinct, what=what)
         return Identifying(self.name, kind, sure, evidence)
 
     def apart(self, kind: str, *, sure: bool, evidence: str | None = None) -> Identifying:
@@ -297,10 +297,7 @@ def _by_hard_values(look: _ColumnSample, *, bought: bool) -> Identifying | None:
         marked = cells.filter(cells.str.contains("@", literal=True))
         count = int(marked.str.contains(_WORDS["patterns"]["e-mail"]).sum())
         if count and (count >= 0.5 * len(cells) or count >= max(2, 0.01 * len(cells))):
-            evidence = _("{count:,} of {cells:,} values contain {what}").format(
-                count=count, cells=len(cells), what=_("e-mail addresses")
-            )
-            return Identifying(look.name, "e-mail", count >= 0.2 * len(cells), evidence)
+            return look.finding("e-mail", sure=count >= 0.2 * len(cells), count=count, cells=len(cells))
     plain = says(look.name, Hint.CONTACT) or (not bought and values >= 3)
     phones = look.count("phone") + (look.count("phone-plain") if plain else 0)
     if phones >= 0.5 * values:
@@ -447,9 +444,8 @@ def _by_structure(look: _ColumnSample) -> Identifying | None:
         return look.apart("name" if says(name, Hint.NAME) else "address", sure=False)
     if kind == ValueType.INTEGER and says(name, *_COUNTED) and not says(name, Hint.NUMBER):
         return None  # how much or how many names nobody, if only few rows have the same
-    nearly = kind == ValueType.TEXT and look.distinct >= _NEARLY * cells >= _NEARLY * max(
-        _FEW, len(look.place.rows) / 2
-    )
+    many = max(_FEW, len(look.place.rows) / 2)
+    nearly = kind == ValueType.TEXT and look.distinct >= _NEARLY * cells >= _NEARLY * many
     alone = nearly or (differ and kind in (ValueType.TEXT, ValueType.INTEGER))
     return _by_free_text(look) or (look.apart("number", sure=False) if alone else None)
 

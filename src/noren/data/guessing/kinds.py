@@ -174,10 +174,6 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     return KindDecision(Kind.TABLE, {})
 
 
-def _things(roles: dict[str, Role]) -> str:
-    return listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
-
-
 def _undecided_kind(
     columns: Sequence[Column], head: pl.DataFrame, person: PeopleColumn, text: str = ""
 ) -> KindDecision:
@@ -274,7 +270,8 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
         if unnamed:
             return _purchases(columns, head, unnamed[0].name, (_customer_question(unnamed),))
         text = _("{bought} look like purchases, but no column is the customer: is each row a purchase?")
-        return KindDecision(Kind.TABLE, {}, (_kind_question(text.format(bought=_things(roles)), Kind.TABLE),))
+        bought = listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
+        return KindDecision(Kind.TABLE, {}, (_kind_question(text.format(bought=bought), Kind.TABLE),))
     # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
     # else does not. Elsewhere a number that repeats may be people's if dates or little else go with it.
     traits = [c.name for c in columns if says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) and holds_plain_values(head[c.name])]
@@ -299,10 +296,11 @@ def _purchases(
 ) -> KindDecision:
     """Return the roles of purchases whose customer is known."""
     roles, notes = shop_roles(columns, head, customer) | dict(decided or {}), list[str]()
+    shape_note = _("no other column fits, so {column} is read as the {role}")
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         shaped = bought_by_shape([c for c in columns if c.name not in roles], head)
         roles |= shaped
-        notes += [_shape_note(name, role) for name, role in shaped.items()]
+        notes += [shape_note.format(column=name, role=role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         raise SchemaError(say("no_purchase"))
     # what a reader might miss: numbers of days that are no dates, names that stand for items
@@ -317,9 +315,5 @@ def _purchases(
                     notes.append(note.format(column=column.name, low=low, high=high))
     for name, role in roles.items():
         if role == Role.ITEM and says(name, Hint.DESCRIPTION):
-            notes.append(_shape_note(name, role))
+            notes.append(shape_note.format(column=name, role=role))
     return KindDecision(Kind.HISTORY, roles, questions, tuple(notes))
-
-
-def _shape_note(column: str, role: Role) -> str:
-    return _("no other column fits, so {column} is read as the {role}").format(column=column, role=role)

@@ -116,9 +116,7 @@ def belongs(head: pl.DataFrame, inner: str, outer: str, *, slack: float = 0.01) 
     (True, False)
     """
     both = _both(head, inner, outer)
-    if not len(both):
-        return False
-    return both.n_unique() <= (1 + slack) * both[inner].n_unique()
+    return len(both) > 0 and both.n_unique() <= (1 + slack) * both[inner].n_unique()
 
 
 def _both(head: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
@@ -246,9 +244,8 @@ def reject_repeated_people(data: Records) -> None:
     """Stop where rows of a table are people and some person has several rows."""
     if data.schema.kind == Kind.TABLE:
         named = namings(data.schema, data.frame).items()
-        reject_if_people_repeat(
-            [PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named], len(data)
-        )
+        counted = [PeopleColumn(name, how, Repeats.of(data.frame[name])) for name, how in named]
+        reject_if_people_repeat(counted, len(data))
 
 
 def reject_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:

@@ -146,11 +146,8 @@ def guess_columns(
     questions: list[Question] = []
     columns = [guess_type(head[n], questions) for n in head.columns]
     for i, column in enumerate(columns):
-        if (
-            column.type == ValueType.INTEGER
-            and column.number is None
-            and is_code(column.name, head[column.name].n_unique())
-        ):
+        whole = column.type == ValueType.INTEGER and column.number is None
+        if whole and is_code(column.name, head[column.name].n_unique()):
             columns[i] = column.model_copy(update={"type": ValueType.TEXT, "width": None})
     try:
         decided = dict(roles or {}) | ({} if customer is None else {customer: Role.CUSTOMER})
@@ -256,12 +253,10 @@ class Widening:
         for name, column in self._columns.items():
             if column.width is not None and column.type == ValueType.DECIMAL:
                 # steps may be finer than the grid
-                finest = width_of(typed[name].drop_nulls())
-                width = None if finest is None else min(column.width, finest)
-                if width != column.width and not (
-                    finest is not None and on_grid(typed[name].drop_nulls(), column.width)
-                ):
-                    self._columns[name] = column.model_copy(update={"width": width})
+                values = typed[name].drop_nulls()
+                finest = width_of(values)
+                if finest is None or (finest < column.width and not on_grid(values, column.width)):
+                    self._columns[name] = column.model_copy(update={"width": finest})
             domain = self._domains[name]
             if domain is not None:
                 new = set(typed[name].drop_nulls().unique())

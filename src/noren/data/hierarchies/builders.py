@@ -88,11 +88,9 @@ def builder_of(by: str, text: str = "", other: str = "") -> Builder:
     Widths(parameters=(5.0, 10.0), other='')
     """
     if by not in BUILDERS:
-        raise ParameterError(
-            _("there is no {setting} {value!r}{hint}; use one of {names}").format(
-                setting="builder", value=by, hint=suggestion(by, BUILDERS), names=", ".join(BUILDERS)
-            )
-        )
+        message = _("there is no {setting} {value!r}{hint}; use one of {names}")
+        about = {"setting": "builder", "value": by, "hint": suggestion(by, BUILDERS)}
+        raise ParameterError(message.format(**about, names=", ".join(BUILDERS)))
     if other.strip() != other or ";" in other or other == "*":
         raise ParameterError(_("this cannot be the label of other values; use a word such as other"), value=other)
     return BUILDERS[by].of_text(text, other)

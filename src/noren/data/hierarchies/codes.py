@@ -136,11 +136,9 @@ class Municipality(Builder, by="municipality"):
         units = parts_of(text) or known
         for unit in units:
             if unit not in known:
-                raise ParameterError(
-                    _("there is no {setting} {value!r}{hint}; use one of {names}").format(
-                        setting="unit", value=unit, hint=suggestion(unit, known), names=cls.example
-                    )
-                )
+                message = _("there is no {setting} {value!r}{hint}; use one of {names}")
+                about = {"setting": "unit", "value": unit, "hint": suggestion(unit, known)}
+                raise ParameterError(message.format(**about, names=cls.example))
         if units != [unit for unit in known if unit in units]:
             raise cls._misread(text)
         return tuple(units)

@@ -204,11 +204,8 @@ class Similar(Builder, by="similarity"):
     def _read(cls, text: str) -> tuple[Any, ...]:
         thresholds = cls._numbers(text or "0.5")
         falls = all(after < before for before, after in itertools.pairwise(thresholds))
-        if (
-            not 0 < len(thresholds) <= _MOST_LEVELS
-            or not falls
-            or not all(0.2 <= threshold <= 1 for threshold in thresholds)
-        ):
+        inside = all(0.2 <= threshold <= 1 for threshold in thresholds)
+        if not (falls and inside and 0 < len(thresholds) <= _MOST_LEVELS):
             raise cls._misread(text)
         return tuple(thresholds)
 
@@ -221,10 +218,8 @@ class Similar(Builder, by="similarity"):
         levels = []
         for leader in leaders:
             sizes = np.bincount(leader, minlength=len(order))
-            names = order.select(
-                pl.when(pl.Series(sizes > 1)).then(ALIKE_MARK + pl.col("text")).otherwise("text").alias("x")
-            )["x"]
-            levels.append(names.gather(leader[back]))
+            label = pl.when(pl.Series(sizes > 1)).then(ALIKE_MARK + pl.col("text")).otherwise("text").alias("x")
+            levels.append(order.select(label)["x"].gather(leader[back]))
         return values.hierarchy(levels)
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Base64Bytes, Field
-from sqlalchemy.exc import OperationalError
 
 from noren.data import catalog
 from noren.data.hierarchies.levels import CheckedFile
@@ -33,7 +32,7 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import User, UserRole
 from noren.web.actions import action
-from noren.web.errors import ConflictError, DiskFullError, is_disk_full
+from noren.web.errors import ConflictError
 from noren.web.uploads import display_name, write_upload
 from noren.work.queue import new_id
 
@@ -137,10 +136,8 @@ def copy_project(studio: Studio, *, project: Ident) -> Project:
         studio.store.change_project(made.id, rule=source_project.rule)
         copy_files(studio.folders.project(project), studio.folders.project(made.id))
         studio.read(made, {"schema": schema, "leave_out": facts.get("left_out", [])} | answered)
-    except Exception as error:  # half a copy is nobody's
+    except Exception:  # half a copy is nobody's
         remove_project(studio, project=made.id)
-        if is_disk_full(error):
-            raise DiskFullError from None
         raise
     return studio.project(made.id)
 
@@ -179,10 +176,6 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
         source = {"file": file_name, "bytes": received}
         studio.store.change_project(project, source=source, facts={})
         aside.replace(target)
-    except (OSError, OperationalError) as error:
-        if is_disk_full(error):
-            raise DiskFullError from None
-        raise
     finally:
         aside.unlink(missing_ok=True)
     return studio.read(replace(before, source=source, facts={}))
@@ -196,10 +189,6 @@ def judge_file(studio: Studio, project: str, name: str, chunks: Iterator[bytes])
     try:
         write_upload(aside, chunks, studio.settings.largest_upload, file_name)
         return studio.submit(project, "judge", file_name, {"file_name": file_name}, file=aside)
-    except (OSError, OperationalError) as error:
-        if is_disk_full(error):
-            raise DiskFullError from None
-        raise
     finally:
         aside.unlink(missing_ok=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -70,22 +71,13 @@ Room = Literal["methods", "attacks", "measures"]
 _ROOMS: dict[str, Registry[Any]] = {"methods": methods, "attacks": attacks, "measures": measures}
 
 
-@components_router.get("/methods")
-def list_methods() -> list[dict[str, Any]]:
-    """Return the methods and the JSON schemas of their parameters."""
-    return [describe(methods[name]) for name in methods]
+def _list(registry: Registry[Any]) -> list[dict[str, Any]]:
+    return [describe(registry[name]) for name in registry]
 
 
-@components_router.get("/attacks")
-def list_attacks() -> list[dict[str, Any]]:
-    """Return the attacks and the JSON schemas of their parameters."""
-    return [describe(attacks[name]) for name in attacks]
-
-
-@components_router.get("/measures")
-def list_measures() -> list[dict[str, Any]]:
-    """Return the measures and the JSON schemas of their parameters."""
-    return [describe(measures[name]) for name in measures]
+for room, registry in _ROOMS.items():
+    about = f"Return the {room} and the JSON schemas of their parameters."
+    components_router.get(f"/{room}", name=f"list_{room}", description=about)(partial(_list, registry))
 
 
 @components_router.get("/projects/{project}/{room}/fitting", responses=errors(404, 409, 422))

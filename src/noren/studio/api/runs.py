@@ -17,7 +17,6 @@ from noren.studio.actions import releases as release_acts
 from noren.studio.actions import runs as acts
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, ListSlice, Name, TheStudio, TheWho, add_action, job_out, streamed
-from noren.studio.approvals import Publication
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
 from noren.studio.store import Job, State
 from noren.studio.users import UserRole, least
@@ -242,14 +241,8 @@ class PublicationOut(BaseModel):
     refusal: str
 
 
-def _as_dict(_studio: Studio, record: Publication) -> dict[str, Any]:
-    return record.as_dict()
-
-
-add_action(approval_router, release_acts.publish_run, PublicationOut, _as_dict)
-add_action(approval_router, release_acts.publish_release, PublicationOut, _as_dict)
-add_action(approval_router, release_acts.approve, PublicationOut, _as_dict)
-add_action(approval_router, release_acts.refuse, PublicationOut, _as_dict)
+for act in (release_acts.publish_run, release_acts.publish_release, release_acts.approve, release_acts.refuse):
+    add_action(approval_router, act, PublicationOut, lambda _studio, record: record.as_dict())
 
 
 @approval_router.get("/projects/{project}/publications", response_model=list[PublicationOut])
