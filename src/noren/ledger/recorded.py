@@ -121,13 +121,13 @@ def weighed(folder: str | Path) -> RecordedRelease:
     folder, spent = Path(folder), dict[Adjacency, Spent]()
     name = printable(folder.resolve().name)
     if not (folder / "tables.json").exists():
-        facts = None
+        k = 1.0
         if (folder / "statement.json").exists():
             release = Release.load(folder)
             facts = release_facts(release)
-        if facts is None or (facts.proven_k or 1.0) <= 1:  # 1 where statement and rows contradict each other
+            k = round(facts.proven_k or k, 6)  # 1 where statement and rows contradict each other
+        if k <= 1:
             raise FileError(say("not_recordable"), file=folder)
-        k = round(facts.proven_k, 6)
         if facts.privacy is not None:
             spent[facts.privacy.adjacency] = Spent(epsilon=facts.privacy.epsilon, delta=facts.privacy.delta)
         rows, digest = len(release.public), RowDigest.of(release.public.lines()).text(release.public.schema.names)

@@ -227,8 +227,9 @@ def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
         fits = isinstance(about, dict) and isinstance(about.get("name"), str)
         rho = about.get("rho") if fits else None
         ends = about.get("ends", []) if fits else None
-        are_ends = isinstance(ends, list) and all(isinstance(end, float | int) for end in ends)
-        if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not are_ends:
+        if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
+            raise FileError(say("not_said"))
+        if not all(isinstance(end, float | int) for end in ends):
             raise FileError(say("not_said"))
         attribute = Attribute(schema[about["name"]], tuple(map(float, ends)))
         if about.get("values") != attribute.size or attribute.size < 2:
