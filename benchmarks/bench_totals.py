@@ -30,7 +30,7 @@ from noren.data.frames import History
 from noren.data.schema import Role, ValueType
 from noren.tabulations.dp_counts import dp_counts
 from noren.tabulations.suppression import COMPLEMENTARY, DOMINANCE, THRESHOLD
-from noren.tabulations.totals import ALL, protected_totals
+from noren.tabulations.totals import ALL, protected_totals, shop_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
@@ -76,14 +76,14 @@ def exact(name: str, history: History, categories: Categories | None) -> Iterato
     """Yield for each table its cells, the share suppressed for each reason, and the time it took."""
     begin = time.process_time()
     wanted = ("month-category", "item-quarter", "rfm")
-    for made, grid in protected_totals(history, K, P, wanted, categories):
-        spent, state = time.process_time() - begin, grid.state[grid.people > 0]
-        shares = [f"{np.mean(state == why):.1%}" for why in (THRESHOLD, DOMINANCE, COMPLEMENTARY)]
+    for made, reasons in protected_totals(history, K, P, wanted, categories):
+        spent = time.process_time() - begin
+        shares = [f"{np.mean(reasons == why):.1%}" for why in (THRESHOLD, DOMINANCE, COMPLEMENTARY)]
         value = made.values[-1]
         inner = pl.all_horizontal(pl.col(made.keys) != ALL)
         total = made.frame[value][-1]
         left = made.frame.filter(inner)[value].sum() / total if total else 0.0
-        yield [name, made.name, f"{len(state):,}", *shares, f"{left:.1%} of {value}", f"{spent:.1f} s"]
+        yield [name, made.name, f"{len(reasons):,}", *shares, f"{left:.1%} of {value}", f"{spent:.1f} s"]
         begin = time.process_time()
 
 
@@ -98,7 +98,7 @@ def private(name: str, history: History, categories: Categories | None, rows: in
     limits: dict[str, float] = {"rows": rows}
     if history.schema.with_role(Role.PRICE):
         limits["revenue"] = revenue
-    (true, _grid), *_others = protected_totals(history, 1, 0, wanted, categories)
+    ((true, _reasons),) = protected_totals(history, 1, 0, wanted, categories)
     (clipped,) = dp_counts(history, 1e6, tables=wanted, contributions=limits, categories=categories)
     for epsilon in EPSILONS:
         errors: dict[str, list[float]] = {}
@@ -124,10 +124,10 @@ def private(name: str, history: History, categories: Categories | None, rows: in
 
 def heaviest(name: str, history: History) -> list[str]:
     """Return what share of everything the customer with most of it has."""
-    (true, grid), *_others = protected_totals(history, 1, 0, ["month"])
-    per = grid.shares.filter(pl.col("cell") == len(grid.state) - 1)
+    (months,) = shop_tables(history, ["month"], None)
+    per = months.parts.group_by("customer").agg(pl.col(months.values).sum())
     shares = [
-        f"{per[v].max() / per[v].sum():.2%} ({per[v].max():,.0f})" if v in true.values else ""
+        f"{per[v].max() / per[v].sum():.2%} ({per[v].max():,.0f})" if v in per.columns else ""
         for v in ("rows", "revenue")
     ]
     return [name, f"{len(per):,}", *shares]
