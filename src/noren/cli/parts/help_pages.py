@@ -28,8 +28,8 @@ class LocalizedCommand:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if type_of := getattr(param, "display_type_rich", None):
-                shown = "" if getattr(param, "is_flag", False) else _LIST.sub(lambda m: m[1].lower(), type_of(ctx=ctx))
-                param.display_type_rich = lambda ctx, shown=shown: shown
+                label = "" if getattr(param, "is_flag", False) else _LIST.sub(lambda m: m[1].lower(), type_of(ctx=ctx))
+                param.display_type_rich = lambda ctx, label=label: label
             text = getattr(param, "help", None) or ""
             param.help = _MARK_UP.sub(r"\\\1", _(text) if text in _HELP else text)
         return params
