@@ -91,7 +91,7 @@ def foreign_facts(
     hidden = [n for n in hidden if not is_generalised(original.frame[n].dtype)][:_MOST_ORDERS]
     sorted_by = (in_order(original.frame[name]).arg_sort().to_numpy() for name in hidden)
     orders = [np.arange(len(known)), *sorted_by]
-    order = _order(published, rows, fits, orders)
+    order = _order(published, rows, fits, orders, part_of(progress, 0.1, 0.3))
     found: dict[str, Any] = {
         "truth": file.truth_by,
         "hashed": _hashed(published, original),
@@ -101,7 +101,7 @@ def foreign_facts(
         "again": again,
     }
     if isinstance(cells, History):
-        found |= _of_history(file, known, seed, part_of(progress, 0.1, 0.4), checks)
+        found |= _of_history(file, known, seed, part_of(progress, 0.3, 0.5), checks)
     else:
         found["people"] = _about_people(file, known, names)
         own = [
@@ -206,7 +206,9 @@ def _sorted_groups(frame: pl.DataFrame) -> Whole:
     return np.concatenate([[0], np.cumsum(~same)]).astype(np.int64)
 
 
-def _order(published: Records, sample: Whole, fits: Flags, orders: list[Whole]) -> float | None:
+def _order(
+    published: Records, sample: Whole, fits: Flags, orders: list[Whole], progress: Progress = silent
+) -> float | None:
     """Return by how many standard errors rows follow the original's order; None where chance explains it."""
     there = np.flatnonzero(fits.any(axis=1))
     if len(there) < _FEWEST:
@@ -219,23 +221,36 @@ def _order(published: Records, sample: Whole, fits: Flags, orders: list[Whole]) 
     first, last = np.maximum(middle - near, 0), np.minimum(middle + near + 1, people)
     starts, stops = (np.searchsorted(groups, groups[place], side) for side in ("left", "right"))
     errors = []
-    for order in orders:
+    for n, order in enumerate(orders):
         beyond, spread = np.zeros(2), np.zeros(2)
         for block in np.array_split(np.arange(len(there)), 1 + len(there) * people // _BLOCK_CELLS):
-            below = np.pad(np.cumsum(fits[there[block]][:, order], axis=1, dtype=np.int32), ((0, 0), (1, 0)))
-            at = np.arange(len(block))
+            below = _sums(fits[np.ix_(there[block], order)])
+            at, start, stop, own = np.arange(len(block)), starts[block], stops[block], place[block]
             for way, (low, high) in enumerate(((first, last), (people - last, people - first))):
-                nearby = below[:, high] - below[:, low]
-                sums = [np.pad(np.cumsum(nearby.astype(np.float64) ** n, axis=1), ((0, 0), (1, 0))) for n in (1, 2)]
-                mean, square = ((s[at, stops[block]] - s[at, starts[block]]) / (stops - starts)[block] for s in sums)
-                beyond[way] += (nearby[at, place[block]] - mean).sum()
+                here = below[at, high[own]] - below[at, low[own]]
+                if rows == people:  # then 0 or 1, which squares leave as it is
+                    ends = low[[start, stop - 1]].min(axis=0), high[[start, stop - 1]].max(axis=0)
+                    sums = [below[at, ends[1]] - below[at, ends[0]]] * 2
+                else:
+                    nearby = below[:, high] - below[:, low]
+                    sums = [s[at, stop] - s[at, start] for s in (_sums(nearby), _sums(nearby * nearby))]
+                mean, square = (s / (stop - start) for s in sums)
+                beyond[way] += (here - mean).sum()
                 spread[way] += (square - mean**2).sum()
+        progress((n + 1) / len(orders))
         means = (fits[there] @ np.argsort(order).astype(np.float64)) / fits[there].sum(axis=1)
         ranks = pl.DataFrame({"class": groups[place], "name": place, "key": means})
         ranks = ranks.select("class", *(pl.col(key).rank().over("class") for key in ("name", "key")))
         errors += [standard_errors(ranks, "key"), *(beyond[spread > 1e-9] / spread[spread > 1e-9] ** 0.5)]
     worst = float(max(errors, key=abs))
     return worst if abs(worst) > (_FAR**2 + 2 * math.log(len(orders))) ** 0.5 else None
+
+
+def _sums(values: np.ndarray[Any, Any]) -> Whole:
+    """Return for each place of each row the sum of what stands before it."""
+    sums = np.zeros((len(values), values.shape[1] + 1), dtype=np.int64)
+    np.cumsum(values, axis=1, out=sums[:, 1:])
+    return sums
 
 
 def _order_by(name: str, published: Records, sample: Whole, fits: Flags, orders: list[Whole]) -> float | None:
