@@ -17,7 +17,7 @@ import polars as pl
 from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.cells import KINDS, kind_counts, median_extent
-from noren.data.foreign import read_foreign
+from noren.data.foreign import read_foreign, without_spaces
 from noren.data.frames import Card, History, Records, ResultSet
 from noren.data.reading import SchemaLike, as_public, as_records, as_release, open_release, original_of, roles_by_column
 from noren.data.release import Release as BareRelease
@@ -304,6 +304,7 @@ def judge(
     data, there = as_records(original, schema), open_release(file)
     if isinstance(there, BareRelease):
         return judging.verdict(data, there, rule, progress=progress)
+    data = replace(data, frame=without_spaces(data.frame))
     again: int | None = None
     if ledger is not None:
         books = Ledger.open(ledger)
@@ -313,6 +314,7 @@ def judge(
             known = {name for release in earlier for name in release.secret.pseudonyms["customer"].cast(pl.String)}
             again = len(known & set(data.customers.cast(pl.String)))
     others = None if control is None else as_records(control, data.schema)
+    others = others and replace(others, frame=without_spaces(others.frame))
     found = read_foreign(there, data, mapping=map, truth=truth)
     facts = foreign_facts(data, found, others, attacks=attacks, seed=seed, again=again, progress=progress)
     return judging.judge(facts, get_rule(rule))

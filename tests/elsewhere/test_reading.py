@@ -116,6 +116,20 @@ def test_the_row_names_of_r_and_pandas_are_no_column(header: str, numbers: tuple
     assert file.published.frame.rows() == [("Kobe", "flu"), (None, "cold")]
 
 
+def test_blank_lines_are_suppressed_rows_but_the_last_are_nothing(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("age,city\n23,Kobe\n,\n25,Osaka\n,\n\n")
+    shown = read_foreign(tmp_path / "x.csv", ORIGINAL).published.frame
+    assert shown.rows() == [("23", "Kobe"), (None, None), ("25", "Osaka")]
+
+
+def test_spaces_around_values_do_not_count() -> None:
+    people = {"work": [" Private", " State", " Private", " State"], "sex": ["f ", "f ", "m ", "m "]}
+    facts = noren.judge(people, {"work": ["{Private, State}"] * 4, "sex": ["f", "f", " m", "m"]}, 0.5).facts
+    assert facts.foreign is not None
+    assert not any(what.startswith("labels") for what, _why in facts.foreign.not_tried)
+    assert (facts.foreign.least, facts.foreign.candidates and facts.foreign.candidates.fitted) == (2, 4)
+
+
 def test_pseudonyms_of_one_row_each_are_no_row_numbers() -> None:
     original = as_records(writers.purchases(), Schema.of(writers.PURCHASES))
     frame = original.frame.head(3).with_columns(customer=pl.Series(["1", "2", "3"])).rename({"customer": "pseudonym"})
@@ -194,6 +208,7 @@ def test_the_customer_is_asked_for() -> None:
     with pytest.raises(InputError, match="--map q=customer"):
         read_foreign(frame, original)
     assert names(read_foreign(frame, original, mapping={"q": "customer"}))["q"] == "customer"
+    assert names(read_foreign(frame.rename({"q": "仮ID"}), original))["仮ID"] == "customer"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +227,7 @@ def test_wrong_words_are_said_with_what_there_is(wrong: dict[str, object]) -> No
 
 
 def test_empty_files_are_refused(tmp_path: Path) -> None:
-    for content in ("", "age,city\n"):
+    for content in ("", "age,city\n", "age,city\n,\n"):
         (tmp_path / "x.csv").write_text(content)
         with pytest.raises(InputError, match="at least one row"):
             read_foreign(tmp_path / "x.csv", ORIGINAL)

@@ -182,7 +182,7 @@ def _texts(
     names = tuple(names)
     expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
     arrangement(source, form, expected)
-    blocks = [block for _row, block in text_blocks(source, form, last_empty_lines=False)]
+    blocks = [block for _row, block in text_blocks(source, form, empty_lines="none")]
     if not blocks:
         raise FileError(say("file_holds_no_rows"), file=path)
     text = pl.concat(blocks)

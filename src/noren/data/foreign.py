@@ -91,6 +91,11 @@ class ForeignFile:
     truth_by: Literal["column", "rows", "none"] = "none"
 
 
+def without_spaces(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose texts have no spaces around them."""
+    return frame.with_columns(pl.col(pl.String).str.strip_chars())
+
+
 def read_foreign(
     data: Any, original: Records, *, mapping: Mapping[str, str] | None = None, truth: str | None = None
 ) -> ForeignFile:
@@ -110,7 +115,7 @@ def read_foreign(
     for name, dtype in frame.schema.items():
         if not (holds_plain_values(frame[name]) or is_generalised(dtype)):
             raise SchemaError(say("no_values", dtype=dtype), file=path, column=name)
-    frame = frame.with_columns(map(in_calendar, frame))
+    frame = without_spaces(frame.with_columns(map(in_calendar, frame)))
     known: pl.Series | None = None
     by: Literal["column", "rows", "none"] = "none"
     if truth in frame.columns:
@@ -178,8 +183,11 @@ def _raw(path: Path, names: Iterable[str]) -> pl.DataFrame:
         form = source.text_form()
         if not form.header and {spelled(cell) for cell in form.first_line} & {spelled(name) for name in names}:
             form = source.text_form(TextLayout(header=True))
-        blocks = [block for _row, block in text_blocks(source, form, strip=True)]
+        blocks = [block for _row, block in text_blocks(source, form, strip=True, empty_lines="all")]
         blocks = [block.rename(dict(zip(block.columns, column_names(form), strict=True))) for block in blocks]
+        if blocks and blocks[0].width > 1:  # blank lines are rows whose cells are all suppressed, but not the last ones
+            filled = pl.any_horizontal(pl.all() != "")
+            blocks = [pl.concat(blocks).filter(filled.cum_max(reverse=True))]
     if not blocks:
         raise FileError(say("no_rows"), file=path)
     return pl.concat(blocks)

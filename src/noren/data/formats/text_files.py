@@ -11,6 +11,7 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import pyarrow as pa
@@ -30,11 +31,12 @@ BLOCK_BYTES = 8 << 20
 
 
 def text_blocks(
-    source: SourceLike, form: TextForm, *, strip: bool = False, last_empty_lines: bool = True
+    source: SourceLike, form: TextForm, *, strip: bool = False, empty_lines: Literal["last", "none", "all"] = "last"
 ) -> Iterator[tuple[int, pl.DataFrame]]:
     """Yield ``(row number of its first line, block of text columns named 0, 1, …)``.
 
-    Raises :class:`~noren.errors.FormatError` at the first ragged row, over-long field or empty line in the middle.
+    Raises :class:`~noren.errors.FormatError` at the first ragged row, over-long field or empty line, unless it is one
+    of the ``last``, which are dropped; ``all`` are kept as rows.
     """
     source = Source.open(source)
     path = source.path
@@ -53,9 +55,8 @@ def text_blocks(
                     value = block[name][at]
                     message = say("field_too_long", length=len(value.encode()), most=LONGEST_FIELD)
                     raise FormatError(message, file=path, row=row + at, column=str(int(name) + 1), value=value)
-            # empty lines at the end of the file are dropped; one in the middle is not allowed
             last_row = len(block)
-            if block.width > 1:
+            if block.width > 1 and empty_lines != "all":
                 empty = block.select(pl.all_horizontal(pl.all() == "")).to_series()
                 full = (~empty).arg_true()
                 last_row = int(full[-1]) + 1 if len(full) else 0
@@ -64,7 +65,7 @@ def text_blocks(
                     raise FormatError(say("empty_line"), file=path, row=at)
                 if last_row < len(block) and empty_at is None:
                     empty_at = row + last_row
-            if empty_at is not None and not last_empty_lines:
+            if empty_at is not None and empty_lines == "none":
                 raise FormatError(say("empty_line"), file=path, row=empty_at)
             if last_row:
                 yield row, plain_cells(block[:last_row]) if form.neutralised else block[:last_row]
