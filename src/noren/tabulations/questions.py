@@ -32,7 +32,7 @@ _PAIRED: Final = 200
 _FEWEST_MONTHS: Final = 3
 """A correlation of fewer months says nothing."""
 _NORMAL: Final = 1.96
-_SUMS: Final = {"revenue": N_("revenue"), "rows": N_("rows"), "size": N_("size")}
+_SUMS: Final = {"revenue": N_("revenue"), "rows": N_("rows"), "quantity": N_("quantity"), "size": N_("size")}
 """The sums that sentences show."""
 
 
@@ -105,7 +105,7 @@ class AnalystQuestion:
     limits: Mapping[str, tuple[float, float]]
     """Of each error the limit of *usable* and that of *with care*."""
     shows: tuple[str, ...] = ()
-    """The sum that is shown of both answers; the first that there is."""
+    """The sums of which one is shown of both answers, that which is furthest off."""
     top: int | None = None
     """How many cells of the answer count, the greatest ones."""
 
@@ -143,9 +143,12 @@ class AnalystQuestion:
         """
         written = {n: f"{value:.2f}" if n == "r" else f"{100 * value:.1f} %" for n, value in result["errors"].items()}
         said = _(self.says).format_map({"r": "–", **written})
-        if name := next((name for name in self.shows if name in result["original"]), ""):
-            before, after = (_compact(result[side].get(name, 0.0)) for side in ("original", "release"))
-            said += f"; {_(_SUMS[name])} {before} → {after}"
+        sums = {
+            n: (result["original"][n], result["release"].get(n, 0.0)) for n in self.shows if n in result["original"]
+        }
+        if sums:
+            name = max(sums, key=lambda name: abs(sums[name][1] - sums[name][0]) / (abs(sums[name][0]) or 1.0))
+            said += f"; {_(_SUMS[name])} {_compact(sums[name][0])} → {_compact(sums[name][1])}"
         title, grade = _(self.title), str(result["grade"])
         return _("{title}: {grade} ({errors})").format(title=title, grade=_(grade), errors=said)
 
@@ -296,22 +299,27 @@ _ANSWERS: Final[Mapping[str, Callable[[pl.DataFrame], _Answer]]] = {
 
 
 def _beside(original: Tabulation, other: Tabulation, value: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a value of every cell that either answer has, 0 where one lacks the cell."""
+    """Return a value of every cell that either answer has, 0 where one lacks the cell or the value."""
     keys = list(original.keys)
+    cells = [
+        table.frame.select(*keys, pl.col(value) if value in table.values else pl.lit(0.0).alias(value))
+        for table in (original, other)
+    ]
     if not keys:
-        return original.frame[value].to_numpy(), other.frame[value].to_numpy()
-    sides = [table.frame.select(*keys, value) for table in (original, other)]
-    both = sides[0].join(sides[1], on=keys, how="full", coalesce=True).sort(keys).fill_null(0.0)
+        return np.array([cells[0][value].sum()]), np.array([cells[1][value].sum()])
+    both = cells[0].join(cells[1], on=keys, how="full", coalesce=True).sort(keys).fill_null(0.0)
     return both[value].to_numpy(), both[f"{value}_right"].to_numpy()
 
 
 def _error_of_sums(original: Tabulation, other: Tabulation) -> dict[str, float]:
-    known, estimated = _beside(original, other, "revenue" if "revenue" in original.values else original.values[0])
-    off, whole = float(np.abs(known - estimated).sum()), float(np.abs(known).sum())
-    errors = {"error": off / whole if whole else float(off > 0)}
-    if len(known) >= _FEWEST_MONTHS and known.std() > 0:
-        errors = {"r": pearson(known, estimated) or 0.0, **errors}
-    return errors
+    """Return the errors of the value that is answered worst."""
+    off, correlation = [], []
+    for known, estimated in (_beside(original, other, value) for value in original.values):
+        missed, whole = float(np.abs(known - estimated).sum()), float(np.abs(known).sum())
+        off.append(missed / whole if whole else float(missed > 0))
+        if len(known) >= _FEWEST_MONTHS and known.std() > 0:
+            correlation.append(pearson(known, estimated) or 0.0)
+    return ({"r": min(correlation)} if correlation else {}) | {"error": max(off)}
 
 
 def _largest_difference(original: Tabulation, other: Tabulation) -> dict[str, float]:
