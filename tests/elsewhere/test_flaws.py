@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.elsewhere import writers
-from tests.elsewhere.writers import aggregated, amnesia, arx, by_hand, sdcmicro, synthetic
+from tests.elsewhere.writers import aggregated, amnesia, arx, blurred, by_hand, sdcmicro, synthetic
 
 import noren
 from noren.data.schema import Schema
@@ -15,7 +15,7 @@ from noren.judgement.judging import judge
 from noren.judgement.verdict import Verdict
 from noren.ledger.book import Ledger
 
-PEOPLE, PURCHASES = Schema.of(writers.PEOPLE), Schema.of(writers.PURCHASES)
+PEOPLE, PURCHASES, MEASURED = (Schema.of(how) for how in (writers.PEOPLE, writers.PURCHASES, writers.MEASURED))
 DRAWN = Schema.of({"kind": "table", "columns": {n: PEOPLE[n].model_dump(exclude={"name"}) for n in PEOPLE.names[2:]}})
 
 FLAWS: list[tuple[Callable[..., Path], dict[str, Any], str]] = [
@@ -37,16 +37,20 @@ FLAWS: list[tuple[Callable[..., Path], dict[str, Any], str]] = [
     (by_hand, {"shift": "each"}, "dates-shifted"),
     (by_hand, {"items": True}, "items-recoded"),
     (by_hand, {"order": "kept"}, "order-leak"),
+    (by_hand, {"noise": True}, "values-changed"),
+    (blurred, {"noise": 0.02}, "near-copies"),
+    (blurred, {"noise": 0, "size": 4}, "class-too-small"),
     (synthetic, {"copied": 0.3}, "copied-rows"),
 ]
-CLEAN = (arx, sdcmicro, amnesia, synthetic, aggregated)
+CLEAN = (arx, sdcmicro, amnesia, synthetic, aggregated, blurred)
 
 
 def judged(writer: Callable[..., Path], path: Path, seed: int = 0, **how: Any) -> Verdict:
     """Judge what a writer writes of an original drawn with the same seed."""
-    of_purchases = writer in (by_hand, aggregated)
-    original = writers.purchases(seed=seed) if of_purchases else writers.people(seed=seed)
-    schema = PURCHASES if of_purchases else DRAWN if writer is synthetic else PEOPLE
+    drawn = {by_hand: writers.purchases, aggregated: writers.purchases, blurred: writers.measured}
+    original = drawn.get(writer, writers.people)(seed=seed)
+    schemas = {by_hand: PURCHASES, aggregated: PURCHASES, blurred: MEASURED, synthetic: DRAWN}
+    schema = schemas.get(writer, PEOPLE)
     original = original.select(schema.names)
     return noren.judge(original, writer(original, path, seed, **how), schema=schema)
 
@@ -74,7 +78,9 @@ def test_a_clean_file_has_no_flaw(writer: Callable[..., Path], seed: int, tmp_pa
     verdict = judged(writer, tmp_path / "file.csv", seed)
     assert codes(verdict) == []
     # of synthetic rows nothing decides without a control group
-    expected = ("untried", "truth-unknown") if writer is synthetic else ("withstands", "classes-large-enough")
+    expected = (
+        ("untried", "truth-unknown") if writer in (synthetic, blurred) else ("withstands", "classes-large-enough")
+    )
     assert (verdict.status, verdict.reason) == expected
     assert verdict.facts.foreign is not None
     assert ("attacks", "truth") in verdict.facts.foreign.not_tried
@@ -127,6 +133,18 @@ def test_shifts_are_told_apart(tmp_path: Path) -> None:
         assert foreign is not None
         assert [undone.constant for undone in foreign.undone] == [constant]
         assert foreign.undone[0].named >= 0.9 * foreign.undone[0].of
+
+
+def test_means_of_large_classes_have_no_flaw(tmp_path: Path) -> None:
+    verdict = judged(blurred, tmp_path / "file.csv", noise=0, size=5)
+    assert (verdict.status, verdict.reason, codes(verdict)) == ("withstands", "classes-large-enough", [])
+    assert verdict.facts.foreign is not None
+    assert verdict.facts.foreign.least == 5
+
+
+def test_what_noise_left_as_it_was_is_named(tmp_path: Path) -> None:
+    verdict = judged(by_hand, tmp_path / "file.csv", noise=True)
+    assert [(flaw.code, flaw.columns) for flaw in verdict.flaws] == [("values-changed", ("date", "price"))]
 
 
 def test_copies_are_compared_with_a_control_group(tmp_path: Path) -> None:

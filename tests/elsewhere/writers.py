@@ -151,9 +151,9 @@ def amnesia(frame: pl.DataFrame, path: Path, seed: int = 0, *, names: bool = Fal
 
 def by_hand(
     frame: pl.DataFrame, path: Path, seed: int = 0, *, names: str = "random", shift: str = "", items: bool = False,
-    order: str = "mixed",
+    order: str = "mixed", noise: bool = False,
 ) -> Path:  # fmt: skip
-    """Write purchases under pseudonyms: drawn, hashed or numbered; dates shifted, items renamed."""
+    """Write purchases under pseudonyms: drawn, hashed or numbered; dates shifted, items renamed, values blurred."""
     draw = np.random.default_rng(seed)
     who = frame["customer"].unique(maintain_order=True)
     drawn = pl.Series([f"{n:06}" for n in draw.permutation(900_000)[: len(who)] + 100_000])
@@ -174,6 +174,11 @@ def by_hand(
         by = dict(zip(drawn, days, strict=True))
         moved = pl.col("pseudonym").replace_strict(by, return_dtype=pl.Int64)
         made = made.with_columns(date=pl.col("date") + pl.duration(days=moved))
+    if noise:  # of each row the date by up to three days, the price by up to a tenth
+        days, share = (pl.lit(pl.Series(draw.uniform(-most, most, len(made)))) for most in (3, 0.1))
+        made = made.with_columns(
+            pl.col("date") + pl.duration(days=days.round()), (pl.col("price") * (1 + share)).round(2)
+        )
     if items:
         kinds = frame["item"].unique().sort()
         renamed = dict(zip(kinds, pl.Series([f"X{n}" for n in draw.permutation(len(kinds))]), strict=True))
@@ -187,6 +192,30 @@ def aggregated(frame: pl.DataFrame, path: Path, seed: int = 0) -> Path:
     drawn = [f"{n:06}" for n in draw.permutation(900_000)[: frame["customer"].n_unique()] + 100_000]
     cells = {"date": pl.lit("2011"), "item": pl.lit("*"), "price": pl.lit("[1, 11["), "quantity": pl.lit("*")}
     return _write(_mixed(pl.DataFrame({"pseudonym": drawn}).with_columns(**cells), seed), path)
+
+
+def measured(rows: int = 500, seed: int = 0) -> pl.DataFrame:
+    """Return a table of whole numbers: age, height, weight, income and a score of each person."""
+    draw = np.random.default_rng(seed)
+    common = draw.normal(size=rows)
+    about = {"age": (45, 12), "height": (165, 9), "weight": (62, 11), "income": (41_000, 9_000), "score": (500, 90)}
+    return pl.DataFrame(
+        {n: np.rint(m + s * (common + draw.normal(size=rows))).astype(int) for n, (m, s) in about.items()}
+    )
+
+
+MEASURED = {"kind": "table", "columns": {n: {"role": "quasi", "type": "integer"} for n in measured(1).columns}}
+
+
+def blurred(frame: pl.DataFrame, path: Path, seed: int = 0, *, noise: float = 1.0, size: int = 1) -> Path:
+    """Write means of classes of neighbours, or single rows, with noise; at 1 as large as the column's deviation."""
+    draw = np.random.default_rng(seed)
+    near = frame.sort("income").with_columns(pl.all().mean().over(pl.int_range(pl.len()) // size))
+    made = near.select(
+        (pl.col(n) + pl.Series(draw.normal(0, noise * frame[n].to_numpy().std(), len(frame)))).round(2)
+        for n in frame.columns
+    )
+    return _write(_mixed(made, seed), path)
 
 
 # --- synthesisers -----------------------------------------------------------------------------------------------------

@@ -145,6 +145,8 @@ def read_foreign(
         blank = _blank(texts[name], values if column.scale == Scale.NOMINAL else None)
         published.append(texts[name].set(blank, None).alias(own))
         about.append(Column(name=own, role=column.role, optional=True, known=column.known))
+        if column.type == ValueType.INTEGER and values is not None and _decimal(frame[name], published[-1]):
+            column, values = column.model_copy(update={"type": ValueType.DECIMAL}), values.cast(pl.Float64)
         if values is not None:
             beside = None if rows is None else values.gather(rows)
             typed, unread[own] = _read_column(frame[name].alias(own), published[-1], column, values, beside)
@@ -191,6 +193,11 @@ def _raw(path: Path, names: Iterable[str]) -> pl.DataFrame:
     if not blocks:
         raise FileError(say("no_rows"), file=path)
     return pl.concat(blocks)
+
+
+def _decimal(values: pl.Series, texts: pl.Series) -> bool:
+    """Tell whether a column of whole numbers holds others in the file, such as means, noise or what a model drew."""
+    return not values.dtype.is_integer() and guess_type(texts.drop_nulls(), []).type == ValueType.DECIMAL
 
 
 def _same_type(dtype: pl.DataType, column: Column) -> bool:

@@ -130,17 +130,19 @@ class CandidateCounts(_Finding):
 
 
 class Undone(_Finding):
-    """A change of dates or of items that was undone: so many pseudonyms then match one customer row for row."""
+    """A change that was undone, or of columns that need not be known: so many pseudonyms match one customer."""
 
-    what: Literal["dates", "items"]
-    constant: bool
+    what: Literal["dates", "items", "values"]
+    columns: tuple[str, ...] = ()
+    constant: bool = False
     named: int
     of: int
 
 
 class CopyCounts(_Finding):
-    """Released rows that equal the row of one person; how many are expected of rows that were never looked at."""
+    """Released rows that equal the row of one person, or are ``near`` it; how many are expected of unseen rows."""
 
+    near: bool = False
     rows: int
     copied: int
     expected: float
@@ -447,7 +449,9 @@ class Reason(StrEnum):
     TOO_FEW_CANDIDATES = "too-few-candidates"
     DATES_SHIFTED = "dates-shifted"
     ITEMS_RECODED = "items-recoded"
+    VALUES_CHANGED = "values-changed"
     COPIED_ROWS = "copied-rows"
+    NEAR_COPIES = "near-copies"
     TRUTH_UNKNOWN = "truth-unknown"
     NO_FLAW_FOUND = "no-flaw-found"
 

@@ -14,6 +14,11 @@ become √(16 + 2·ln m).
 **Copies.** A sample that never saw the original would equal rows that come once in it with the chance 2·N₂/N (Good and
 Turing; N₂ rows come twice). With a control group, copies of its rows are compared. Four standard errors are a false
 alarm once in 10,000 files.
+
+**Noise.** Where hardly a row fits anybody, the people nearest to it count as those it fits: numbers are as far apart as
+their ranks in the original, other values are equal or not. A copy is then a row at least twice as near to one person as
+to anybody else. Rows of a fresh sample are so as often as rows of the original that are left out of it, or as rows of
+the control group.
 """
 
 from __future__ import annotations
@@ -21,14 +26,17 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from noren.attacks import attacks as every_attack
-from noren.data.cells import is_generalised
+from noren.data.arrays import numbers
+from noren.data.cells import cell_ends, is_generalised
 from noren.data.compatibility import consistent_customers, history_classes
 from noren.data.foreign import ForeignFile, column_fits
 from noren.data.frames import History, Records
@@ -50,7 +58,7 @@ _FAR = 4.0
 _FEWEST = 18
 """Fewer rows cannot lie four standard errors from a random order."""
 _MOST_ROWS, _MOST_CELLS, _BLOCK_CELLS, _MOST_KINDS, _MOST_ORDERS = 1_500, 60_000_000, 2_000_000, 10_000, 20
-_MATCHED, _LEAST_MATCHED = 0.8, 3
+_MATCHED, _LEAST_MATCHED, _COMMON = 0.8, 3, 20
 _ALIKE = 0.998
 _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
@@ -69,7 +77,8 @@ def foreign_facts(
 ) -> Facts:
     """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
     cells, published, statement = file.cells, file.published, Statement("unknown")
-    known = original.without(name for name in original.schema.names if name not in cells.schema.names)
+    known = _beside(original, cells)
+    control = control and _beside(control, cells)
     checks = {"identifiers": ""}  # each with what it lacks; nothing where it was made
     if file.unread:
         checks[f"labels:{printable(listing(list(file.unread)))}"] = "labels"
@@ -85,6 +94,10 @@ def foreign_facts(
         alike = published.frame.select(pl.len().over(names)).to_series().to_numpy()
         rows = np.sort(drawn[np.argsort(alike[drawn], kind="stable")][:most])
         fits = _fits(cells, known, names, rows)
+    noisy = not isinstance(cells, History) and bool(names) and of_sample.any(axis=1).mean() < 0.5
+    if noisy:
+        away = _distances(cells, known, names, rows)
+        fits = away == away.min(axis=1, keepdims=True)
     progress(0.1)
     checks["order"] = "" if fits.any(axis=1).sum() >= _FEWEST else "fits"
     hidden = [n for n in original.schema.names if n not in names or cells.frame[n].dtype != known.frame[n].dtype]
@@ -103,7 +116,7 @@ def foreign_facts(
     if isinstance(cells, History):
         found |= _of_history(file, known, seed, part_of(progress, 0.3, 0.5), checks)
     else:
-        found["people"] = _about_people(file, known, names)
+        found["people"] = _about_people(file, known, names, noisy=noisy)
         own = [
             c.name for c in published.schema.columns if c.role == Role.IDENTIFIER or c.name not in original.schema.names
         ]
@@ -115,8 +128,11 @@ def foreign_facts(
         found |= _classes(published) if found["people"] else {}
         checks["classes"] = "" if found["people"] else "inapplicable"
         exact = not file.unread and not cells.generalised and bool(names)
-        copied = exact and (not found["people"] or found.get("least") == 1)
-        found["copies"] = _copies(cells, known, control) if copied else None
+        copied = exact and (not found["people"] or found.get("least") == 1) and len(known) > 1
+        copies = _copies(cells, known, control) if copied else None
+        if copies is not None and noisy and not copies.beyond:
+            copies = _near_copies(cells, known, names, control, rows)
+        found["copies"] = copies
         checks["copies"] = "" if copied else "inapplicable"
     secret = _secret(file, original)
     outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
@@ -128,8 +144,7 @@ def foreign_facts(
         made = examine(known, release, attacks=ready, measures=[], progress=part, seed=seed)
         outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
     if control is not None:
-        others = control.without(name for name in control.schema.names if name not in known.schema.names)
-        outcome = replace(outcome, inferred=inferred_from(known, others, cells, statement, seed=seed).inferred)
+        outcome = replace(outcome, inferred=inferred_from(known, control, cells, statement, seed=seed).inferred)
     checks["inference"] = "" if outcome.inferred else "control" if control is None else "inapplicable"
     checks["ledger"] = "ledger" if again is None else "secret" if again < 0 else ""
     facts = facts_of(outcome)
@@ -142,6 +157,16 @@ def foreign_facts(
     found["not_tried"] = tuple((name, lacking) for name, lacking in checks.items() if lacking)
     progress(1.0)
     return facts.model_copy(update=none | {"identifying": identifying, "foreign": ForeignFacts(**found)})
+
+
+def _beside(people: Records, cells: Records) -> Records:
+    """Return the columns of people that a file has, too; whole numbers are decimals where the file's are."""
+    known = people.without(name for name in people.schema.names if name not in cells.schema.names)
+    types = {column.name: column.type for column in cells.schema.columns}
+    columns = tuple(column.model_copy(update={"type": types[column.name]}) for column in known.schema.columns)
+    changed = [pl.col(c.name).cast(c.dtype) for c, own in zip(columns, known.schema.columns, strict=True) if c != own]
+    schema = known.schema.model_copy(update={"columns": columns})
+    return replace(known, frame=known.frame.with_columns(changed), schema=schema) if changed else known
 
 
 def _secret(file: ForeignFile, original: Records) -> Secret:
@@ -177,9 +202,14 @@ def _counted(counts: Whole) -> CandidateCounts:
     return CandidateCounts(**numbers, rate=rate, low=min(low, rate), high=max(high, rate))
 
 
-def _about_people(file: ForeignFile, known: Records, names: list[str]) -> bool:
-    """Tell whether rows are about people of the original: nearly each has a person of its own that it equals."""
+def _about_people(file: ForeignFile, known: Records, names: list[str], *, noisy: bool) -> bool:
+    """Tell whether rows are about people of the original: nearly each has a person of its own that it equals.
+
+    So are means of classes, which equal nobody, and come twice at least.
+    """
     cells = file.cells.frame
+    if noisy and cells.select(pl.len().over(names).min()).item() > 1:
+        return True
     names = [name for name in names if cells[name].null_count() <= known.frame[name].null_count()]
     if file.truth is not None or file.unread or file.cells.generalised or not names:
         return True
@@ -360,6 +390,57 @@ def _copies(cells: Records, known: Records, control: Records | None) -> CopyCoun
     return CopyCounts(rows=len(rows), copied=copied, expected=min(expected, len(rows)), beyond=beyond, by=by)
 
 
+def _distances(cells: Records, people: Records, names: list[str], rows: Whole) -> np.ndarray[Any, Any]:
+    """Return how far some rows are from each row of the original: a number by its rank among the original's.
+
+    What a row does not say is as far from everybody.
+    """
+    away = np.zeros((len(rows), len(people)), dtype=np.float32)
+    taken = pl.Series(rows, dtype=pl.UInt32)
+    for name in names:
+        values, own = cells.frame[name].gather(taken), people.frame[name]
+        if own.dtype.is_numeric() or own.dtype.is_temporal():
+            known = np.sort(numbers(own.drop_nulls()))
+            low, high, theirs = (
+                ((np.searchsorted(known, x) + np.searchsorted(known, x, "right")) / (2 * max(len(known), 1)))
+                for x in map(numbers, (*cell_ends(values), own))
+            )
+            middle = np.where(values.is_null(), np.nan, (low + high) / 2).astype(np.float32)
+            apart = np.abs(middle[:, None] - theirs[None, :].astype(np.float32))
+            away += np.nan_to_num(apart, copy=False)
+        else:
+            cell, value, allowed = column_fits(values, own)
+            away += ~allowed[np.ix_(cell, value)]
+    return away
+
+
+def _near_copies(cells: Records, known: Records, names: list[str], control: Records | None, rows: Whole) -> CopyCounts:
+    """Count rows much nearer to one person than to anybody else, and how many there would be by chance.
+
+    Rare values do not count: synthesisers repeat the original's, which single rows that are left out of it lack.
+    """
+    types, alike = known.frame.schema, known.frame.select(pl.len().over(name).mean().alias(name) for name in names)
+    names = [n for n in names if types[n].is_numeric() or types[n].is_temporal() or alike[n].item() >= _COMMON]
+
+    def near(away: np.ndarray[Any, Any]) -> int:
+        nearest, second = np.partition(away, 1, axis=1)[:, :2].T
+        return int((nearest < second / 2).sum())
+
+    if control is not None and len(control) and set(names) <= set(control.frame.columns):
+        by: Literal["control", "original"] = "control"
+        tested = np.arange(len(control))[: len(rows)]
+        fresh = _distances(control, known, names, tested)
+    else:
+        by, tested = "original", np.linspace(0, len(known) - 1, min(len(rows), len(known))).astype(np.int64)
+        fresh = _distances(known, known, names, tested)
+        fresh[np.arange(len(tested)), tested] = np.inf
+    copied, by_chance = near(_distances(cells, known, names, rows)), near(fresh)
+    scale = len(rows) / max(len(tested), 1)
+    most = (by_chance + _FAR * (by_chance + 1) ** 0.5) * scale
+    beyond = copied > most + _FAR * most**0.5 + _LEAST_MATCHED
+    return CopyCounts(rows=len(rows), copied=copied, expected=by_chance * scale, beyond=beyond, by=by, near=True)
+
+
 # --- histories --------------------------------------------------------------------------------------------------------
 
 
@@ -389,14 +470,23 @@ def _of_history(
     if fitted < 0.5:  # else rows fit as they stand, and nothing needs to be undone
         checks["undone"] = ""
         undone = []
+        exact = [c for c in cells.schema.columns if c.role != Role.CUSTOMER]
+        exact = [c for c in exact if not is_generalised(cells.frame[c.name].dtype)]
         for what, attack, role in (("dates", "shifted", Role.DATE), ("items", "recoded", Role.ITEM)):
-            columns = [c for c in cells.schema.with_role(role) if not is_generalised(cells.frame[c.name].dtype)]
+            columns = [c for c in exact if c.role == role]
             if columns and every_attack[attack].fits(known.schema):
                 guess = every_attack.create(attack).attack(known, cells, seed=seed).pairs
-                matched, constant = _matched_pairs(known, cells, guess, columns[0])
+                matched, constant = _matched_pairs(known, cells, guess, columns[:1], undo=True)
                 if matched is not None:
                     undone.append(Undone(what=what, constant=constant, named=len(matched), of=len(cells.customers)))
                     pairs = matched if len(matched) > len(pairs) else pairs
+        few = [] if undone or least > 1 else [left for n in (1, 2, 3) for left in combinations(exact, n)]
+        for left in few[:_MOST_ORDERS]:  # what was changed in a way that nobody can undo need not be known
+            matched, _constant = _matched_pairs(known, cells, _shared_rows(known, cells, left), left)
+            if matched is not None and len(matched) > len(pairs):
+                names = tuple(printable(column.name) for column in left)
+                undone = [Undone(what="values", columns=names, named=len(matched), of=len(cells.customers))]
+                pairs = matched
         found["undone"] = tuple(undone)
     if file.truth is not None:
         pairs = _secret(file, known).pseudonyms.unique("pseudonym")
@@ -404,16 +494,34 @@ def _of_history(
     return found | {"pairs": pairs, "ids": _numbered_in_order(known, cells, pairs)}
 
 
-def _matched_pairs(
-    known: History, cells: History, guess: pl.DataFrame, column: Column
-) -> tuple[pl.DataFrame | None, bool]:
-    """Return the pairs that match row for row once dates are shifted back or items translated, beyond chance.
-
-    Chance is what the same pairs match when each pseudonym is given the next one's customer.
-    """
+def _shared_rows(known: History, cells: History, left: Sequence[Column]) -> pl.DataFrame:
+    """Return for each pseudonym the customer with whom it shares most rows that few have, but for some columns."""
     who = known.schema.role(Role.CUSTOMER).name
+    names = [name for name, dtype in cells.frame.schema.items() if not is_generalised(dtype) and name != who]
+    names = [name for name in names if name not in {column.name for column in left}]
+    if not names:
+        return pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+    own = known.frame.select(pl.col(who).cast(pl.String).alias("customer"), *names).unique()
+    own = own.with_columns(weight=1 / pl.len().over(names)).filter(pl.col("weight") * _MOST_ORDERS >= 1)
+    both = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *names).unique()
+    both = both.join(own, on=names, nulls_equal=True).group_by("pseudonym", "customer").agg(pl.col("weight").sum())
+    best = both.sort("weight", "customer", descending=[True, False]).unique("pseudonym", keep="first")
+    return best.filter(pl.len().over("customer") == 1).sort("pseudonym")  # of equal histories none is known
+
+
+def _matched_pairs(
+    known: History, cells: History, guess: pl.DataFrame, left: Sequence[Column], *, undo: bool = False
+) -> tuple[pl.DataFrame | None, bool]:
+    """Return the pairs that match row for row but for some columns, or once these are undone, beyond chance.
+
+    A date is undone by shifting it back, items by translating them. Chance is what the same pairs match when each
+    pseudonym is given the next one's customer.
+    """
+    who, column = known.schema.role(Role.CUSTOMER).name, left[0]
     others = [name for name, dtype in cells.frame.schema.items() if not is_generalised(dtype)]
-    others = [name for name in others if name not in (who, column.name)]
+    others = [name for name in others if name != who and name not in {c.name for c in left}]
+    if not others or not len(guess):
+        return None, False
     mine = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *others, seen=column.name)
     mine = mine.with_row_index("at")
     own = known.frame.select(pl.col(who).cast(pl.String).alias("customer"), *others, true=column.name)
@@ -421,10 +529,14 @@ def _matched_pairs(
 
     def matched(pairs: pl.DataFrame) -> pl.DataFrame:
         paired = mine.join(pairs, on="pseudonym")
-        both = paired.join(own, on=["customer", *others], nulls_equal=True).drop_nulls(["seen", "true"])
-        if column.role == Role.DATE:
+        both = paired.join(own, on=["customer", *others], nulls_equal=True)
+        if not undo:
+            both = both.with_columns(key=pl.lit(1))
+        elif column.role == Role.DATE:
+            both = both.drop_nulls(["seen", "true"])
             both = both.with_columns(key=(pl.col("seen").cast(pl.Date) - pl.col("true").cast(pl.Date)).dt.total_days())
         else:
+            both = both.drop_nulls(["seen", "true"])
             both = both.with_columns(pl.col("seen", "true").cast(pl.String), key=pl.lit(1))
             code = both.group_by("seen", "true").agg(n=pl.col("at").n_unique())
             code = code.sort("n", "true", descending=[True, False]).unique("seen", keep="first")
@@ -435,11 +547,12 @@ def _matched_pairs(
         return whole.filter(pl.col("rows") >= pl.max_horizontal(_LEAST_MATCHED, _MATCHED * pl.col("whole")))
 
     found = matched(guess)
-    chance = len(matched(guess.with_columns(pl.col("customer").shift(1, fill_value=guess["customer"].max()))))
+    chance = len(matched(guess.with_columns(pl.col("customer").shift(1, fill_value=guess["customer"].last()))))
     moved = found.filter(pl.col("key") != 0)
     if len(moved) <= chance + _FAR * (chance + 1) ** 0.5 + _LEAST_MATCHED or 2 * len(moved) < len(found):
         return None, False
-    constant = column.role == Role.DATE and bool(found["key"].value_counts(sort=True)["count"][0] >= 0.9 * len(found))
+    constant = undo and column.role == Role.DATE
+    constant = constant and bool(found["key"].value_counts(sort=True)["count"][0] >= 0.9 * len(found))
     return found.select("pseudonym", "customer").sort("pseudonym"), constant
 
 

@@ -267,6 +267,7 @@ def _judge_foreign(
     few = found is not None and 2 * found.fitted > found.tested and found.rate > beyond
     undone = {undone.what for undone in foreign.undone if undone.named > beyond * undone.of}
     copied = copies is not None and copies.beyond and copies.copied * (1 - beyond) > copies.expected
+    near = copies is not None and copies.near
     looked_at: list[tuple[Reason, object, tuple[str, ...]]] = [
         (Reason.IDENTIFIED, facts.identifying, facts.identifying),
         (Reason.HASHED_IDENTIFIERS, foreign.hashed, foreign.hashed),
@@ -279,7 +280,8 @@ def _judge_foreign(
         (Reason.DATES_SHIFTED, "dates" in undone, ()),
         (Reason.ITEMS_RECODED, "items" in undone, ()),
         (Reason.TOO_FEW_CANDIDATES, history and few, ()),
-        (Reason.COPIED_ROWS, copied, ()),
+        *((Reason.VALUES_CHANGED, there.named, there.columns) for there in foreign.undone if "values" in undone),
+        (Reason.NEAR_COPIES if near else Reason.COPIED_ROWS, copied, ()),
         (Reason.TOO_MUCH_INFERRED, facts.inferred_beyond(rule), ()),
     ]
     flaws = [Flaw(code=code, columns=columns) for code, there, columns in looked_at if there]

@@ -34,6 +34,7 @@ _MARKS = {
     VerdictStatus.UNTRIED: "■",
 }
 say = Texts(__name__)
+_UNDONE = {Reason.DATES_SHIFTED: "dates", Reason.ITEMS_RECODED: "items", Reason.VALUES_CHANGED: "values"}
 FLAWS = tuple(table_of(__name__)["flaw"])
 """The flaws of files from elsewhere that have a sentence; others have that of their reason."""
 
@@ -217,10 +218,10 @@ def flaw_sentence(flaw: Flaw, verdict: Verdict) -> str:
     if found is not None:
         values |= {name: percent(getattr(found, name)) for name in ("rate", "low", "high")}
         values |= {"single": count(found.single), "tested": count(found.tested)}
-    if copies is not None and flaw.code == Reason.COPIED_ROWS:
+    if copies is not None and flaw.code in (Reason.COPIED_ROWS, Reason.NEAR_COPIES):
         values |= {name: count(round(getattr(copies, name))) for name in ("copied", "rows", "expected")}
     for undone in foreign.undone:
-        if flaw.code == (Reason.DATES_SHIFTED if undone.what == "dates" else Reason.ITEMS_RECODED):
+        if undone.what == _UNDONE.get(flaw.code):
             values |= {"named": count(undone.named), "of": count(undone.of)}
             values["how"] = say(f"shift.{'constant' if undone.constant else 'each'}")
     return say(f"flaw.{flaw.code}", **values)
