@@ -4,13 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.elsewhere import writers
 from tests.elsewhere.writers import aggregated, amnesia, arx, blurred, by_hand, sdcmicro, synthetic
 
 import noren
+from noren.data.frames import records_of
 from noren.data.schema import Schema
+from noren.judgement.foreign import _order
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Verdict
 from noren.ledger.book import Ledger
@@ -114,12 +117,30 @@ def test_a_file_sorted_by_what_it_hides_tells_an_order(column: str, downwards: b
     assert codes(noren.judge(original, arx(original.reverse(), tmp_path / "x.csv", shuffled=False), schema=PEOPLE))
 
 
+@pytest.mark.parametrize(("matches", "errors"), [(6, None), (9, 4.85), (200, 41.5)])
+def test_a_few_matches_by_chance_are_no_order(matches: int, errors: float | None) -> None:
+    # one row in the mean stands at its place, and six or more do in 1 of 1,700 files
+    draw, there = np.random.default_rng(0), np.arange(200)
+    who = there.copy()
+    while (who == there).sum() != matches:
+        who[matches:] = draw.permutation(there[matches:])
+    rows = records_of(pl.DataFrame({"x": [str(n) for n in draw.permutation(200)]}), Schema.of({"x": "quasi"}))
+    found = _order(rows, there, who[:, None] == there, [there])
+    assert found == (errors and pytest.approx(errors, abs=0.1))
+
+
 def test_k_is_counted_as_blanks_stand(tmp_path: Path) -> None:
     foreign = judged(sdcmicro, tmp_path / "file.csv", blanks=True).facts.foreign
     assert foreign is not None
     assert foreign.least == 4
     assert foreign.least_wild is not None
     assert foreign.least_wild > 100
+
+
+def test_the_order_of_a_column_that_names_people_is_no_flaw_of_its_own() -> None:
+    original = writers.people()
+    assert codes(noren.judge(original, original.sample(600, shuffle=True, seed=1), schema=PEOPLE))[0] == "identified"
+    assert "ids-in-order" not in codes(noren.judge(original, original, schema=PEOPLE))
 
 
 def test_all_flaws_are_listed_not_only_the_first(tmp_path: Path) -> None:
@@ -173,13 +194,26 @@ def test_with_the_truth_attacks_are_tried(tmp_path: Path) -> None:
     assert len(shown) == len(rows)
 
 
-def test_rows_in_the_originals_order_are_a_truth() -> None:
+@pytest.mark.parametrize("who", ["nobody", "-1", None])
+def test_a_truth_that_names_nobody_is_none(who: str | None) -> None:
+    for original, schema in ((writers.people(), PEOPLE), (writers.purchases(), PURCHASES)):
+        shown = original.drop("id", "email", strict=False).with_columns(who=pl.lit(who))
+        foreign = noren.judge(original, shown, schema=schema, truth="who").facts.foreign
+        assert foreign is not None
+        assert (foreign.truth, dict(foreign.not_tried)["attacks"]) == ("none", "truth")
+
+
+@pytest.mark.parametrize("truth", ["rows", "who"])
+@pytest.mark.parametrize("attacks", ["all", "none"])
+def test_rows_in_the_originals_order_are_a_truth(truth: str, attacks: str) -> None:
     original = writers.people(seed=2)
     shown = original.select("age", "city", "illness")
-    verdict = noren.judge(original, shown, schema=PEOPLE, truth="rows")
-    assert [entry.attack for entry in verdict.evidence] == ["row-linkage"]
+    shown = shown.with_columns(who=pl.int_range(600).cast(pl.Float64)) if truth == "who" else shown
+    verdict = noren.judge(original, shown, schema=PEOPLE, truth=truth, attacks=attacks)
+    assert [entry.attack for entry in verdict.evidence] == (["row-linkage"] if attacks == "all" else [])
     assert verdict.facts.foreign is not None
-    assert verdict.facts.foreign.truth == "rows"
+    assert verdict.facts.foreign.truth == ("rows" if truth == "rows" else "column")
+    assert ("attacks" in verdict.facts.foreign.tried) == (attacks == "all")
 
 
 def test_a_verdict_is_given_again_by_another_rule(tmp_path: Path) -> None:

@@ -34,6 +34,20 @@ def test_whole_numbers_in_every_notation() -> None:
     assert read == [*({"lo": lo, "hi": hi} for lo, hi in ends), None, None, None]
 
 
+def test_labels_as_people_write_them() -> None:
+    texts = ["20代", "20歳代", "20s", "20～39歳", "20歳以上40歳未満", "20 以上 39 以下", "25才"]
+    texts += ["50歳以上", "50 and over", "30～", "20未満", "20以下", "under 20", "{20、25}"]
+    ends = [(20, 29), (20, 29), (20, 29), (20, 39), (20, 39), (20, 39), (25, 25)]
+    ends += [(50, 60), (50, 60), (30, 60), (17, 19), (17, 20), (17, 19), (20, 25)]
+    assert column([*texts], [17, 25, 60], "integer") == [{"lo": lo, "hi": hi} for lo, hi in ends]
+    months = ["2011年2月", "2011/02", "2011/2", "201102", "02/2011", "2011.02"]
+    february = {"lo": dt.date(2011, 2, 1), "hi": dt.date(2011, 2, 28)}
+    assert column([*months], [dt.date(2011, 1, 5), dt.date(2011, 3, 9)], "date") == [february] * len(months)
+    assert column(["2011年"], [dt.date(2011, 1, 5)], "date") == [
+        {"lo": dt.date(2011, 1, 1), "hi": dt.date(2011, 12, 31)}
+    ]
+
+
 def test_open_ends_of_decimals_stop_just_before() -> None:
     (cell, other) = column(["[1.5, 2.5[", "(1.5,2.5]"], [1.5, 2.5], "decimal")
     assert isinstance(cell, dict)
@@ -211,18 +225,26 @@ def test_the_customer_is_asked_for() -> None:
     assert names(read_foreign(frame.rename({"q": "仮ID"}), original))["仮ID"] == "customer"
 
 
+def test_columns_of_their_own_have_names_of_their_own() -> None:
+    frame = {"age": ["x", "y"], "age_": ["z", "z"], "city": ["Kobe", "Osaka"]}
+    file = read_foreign(frame, ORIGINAL, mapping={"age": "", "age_": ""})
+    assert file.published.frame.rows() == [("x", "z", "Kobe"), ("y", "z", "Osaka")]
+    assert file.cells.frame.columns == ["city"]
+
+
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "said"),
     [
-        {"mapping": {"agee": "age"}},
-        {"mapping": {"age": "agee"}},
-        {"truth": "who"},
-        {"truth": "rows"},
-        {"mapping": {"age": "age", "zip": "age"}},
+        ({"mapping": {"agee": "age"}}, "no column 'agee' .did you mean age"),
+        ({"mapping": {"age": "agee"}}, "no column 'agee' .did you mean age"),
+        ({"mapping": {"": "age"}}, "no column ''; name the file's column first"),
+        ({"truth": "who"}, "no column 'who'; its columns are id, email, age"),
+        ({"truth": "rows"}, "the file has 3 rows and the original has 600"),
+        ({"mapping": {"age": "age", "zip": "age"}}, "two columns are named 'age'"),
     ],
 )
-def test_wrong_words_are_said_with_what_there_is(wrong: dict[str, object]) -> None:
-    with pytest.raises(InputError):
+def test_wrong_words_are_said_with_what_there_is(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
         read_foreign(ORIGINAL.frame.head(3), ORIGINAL, **wrong)  # type: ignore[arg-type]
 
 

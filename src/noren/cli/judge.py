@@ -16,6 +16,7 @@ from noren.errors import InputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
+    from noren.data.frames import Records
     from noren.execution.engine import OriginalInput
     from noren.judgement.rule import Rule
     from noren.judgement.verdict import Verdict
@@ -202,21 +203,18 @@ def judge(
     if not files:
         raise ParameterError(_("no file to judge is named; name at least one after the original"))
     by, opened = get_rule(rule), reading.open(Engine(), original)
-    pairs = dict(pair.partition("=")[::2] for pair in mapping or ())
+    pairs = dict(pair.rpartition("=")[::2] for pair in mapping or ())
+    others = None if control is None else read(control, opened.schema).data
     answers, parts, exit_codes = [], list[Part](), set[int]()
     for file in files:
         if file.is_dir() or (opened.schema.official and not (pairs or truth or ledger)):
-            judged, failed = _judge_release(
-                opened, file, by, names, arguments, vars(knowledge), control=control, seed=seed
-            )
+            limits = vars(knowledge) | {"seed": seed}
+            judged, failed = _judge_release(opened, file, by, names, arguments, limits, others)
         else:
-            if arguments or knowledge != Knowledge():
-                limits = (name for name, value in vars(knowledge).items() if value != getattr(Knowledge, name))
-                flag = [*arguments, *(f"--{name.replace('_', '-')}" for name in limits)][0]
-                raise ParameterError(
-                    _("a file from elsewhere takes no settings of attacks; leave out {flag}").format(flag=flag)
-                )
-            others = None if control is None else read(control, opened.schema).data
+            given = (name for name, value in vars(knowledge).items() if value != getattr(Knowledge, name))
+            if settings := [*arguments, *(f"--{name.replace('_', '-')}" for name in given)]:
+                words = _("a file from elsewhere takes no settings of attacks; leave out {flag}")
+                raise ParameterError(words.format(flag=settings[0]))
             with progress_bar(file.name) as progress:
                 judged = judge_foreign(
                     opened.rows, file, by, map=pairs, truth=truth, control=others, ledger=ledger, attacks=names,
@@ -232,11 +230,11 @@ def judge(
 
 def _judge_release(
     opened: OriginalInput, release: Path, by: Rule, names: str, arguments: list[str], knowledge: dict[str, Any],
-    *, control: Path | None, seed: int,
+    control: Records | None,
 ) -> tuple[Verdict, dict[str, str]]:  # fmt: skip
     """Judge a release of this program or a contest's file; return the verdict, and what broke down."""
     from noren.attacks import attacks
-    from noren.data.reading import read, read_any_release
+    from noren.data.reading import read_any_release
     from noren.execution.engine import Engine
     from noren.inference.study import inferred_from
     from noren.judgement.judging import deciding_measures
@@ -250,7 +248,7 @@ def _judge_release(
     everyone = names == "all" and not arguments
     some = [] if names == "none" else chosen(attacks, names, data.schema)
     ready = None if everyone else share_flags(some, arguments)
-    limits = here.limits(opened, **knowledge, seed=seed)
+    limits = here.limits(opened, **knowledge)
     deciding = deciding_measures(data.schema)
     if not situation.json and ready != []:  # what classes prove or refute need not wait for attacks
         first = judged(examine(data, there, attacks=[], measures=deciding, **limits), by)
@@ -261,8 +259,8 @@ def _judge_release(
             data, there, attacks=ready, measures=deciding, label=release.name, progress=progress, **limits
         )
         if control is not None:
-            others = read(control, data.schema).data
-            study = inferred_from(data, others, there.public, there.statement, seed=seed, progress=progress)
+            seed = knowledge["seed"]
+            study = inferred_from(data, control, there.public, there.statement, seed=seed, progress=progress)
             outcome = replace(outcome, inferred=study.inferred)
             for name, reason in study.not_tried.items():
                 say(_("{name} was not tried: {reason}").format(name=name, reason=reason))

@@ -119,35 +119,43 @@ def read_foreign(
     known: pl.Series | None = None
     by: Literal["column", "rows", "none"] = "none"
     if truth in frame.columns:
-        known, frame, by = frame[truth].cast(pl.String), frame.drop(truth), "column"
+        who, frame, by = frame[truth], frame.drop(truth), "column"
+        known = (who.cast(pl.Int64, strict=False) if who.dtype.is_float() else who).cast(pl.String)
     elif truth == "rows":
         if len(frame) != len(original):
             raise SchemaError(say("rows_differ", rows=len(frame), original=len(original)), file=path)
         who = original[Role.CUSTOMER] if original.schema.kind == Kind.HISTORY else pl.int_range(len(frame), eager=True)
         known, by = who.cast(pl.String), "rows"
     elif truth is not None:
-        raise SchemaError(say("no_column", name=truth, hint=suggestion(truth, frame.columns)), file=path)
+        hint = suggestion(truth, frame.columns)
+        raise SchemaError(say("no_truth", name=truth, hint=hint, names=listing(frame.columns)), file=path)
     rows = None if known is None else _rows_of(known, original)
+    if known is not None and rows is None:  # of people whom the original does not have it tells nothing
+        known, by = None, "none"
     texts = frame.select(cell_text(pl.col(n), Column(name="x"), frame[n].dtype).alias(n) for n in frame.columns)
     columns, by_values = _matched(frame, texts, original, mapping or {}, path)
-    # typed cells are spelled as the original spells them: by such texts files are sorted
-    spelled_alike = [
-        (n, mine) for n, mine in columns.items() if mine and _same_type(frame[n].dtype, original.schema[mine])
-    ]
-    texts = texts.with_columns(
-        frame.select(cell_text(pl.col(n), original.schema[mine], frame[n].dtype).alias(n) for n, mine in spelled_alike)
-    )
     published, cells, about, there, unread = [], [], [], [], {}
+    taken = {*original.schema.names, *(mine for mine in columns.values() if mine)}
     for name, mine in columns.items():
-        own = mine or (name if name not in original.schema.names else f"{name}_")
+        own = mine or name
+        while not mine and own in taken:
+            own += "_"
+        taken.add(own)
         column = original.schema[mine] if mine else Column(name=own, role=Role.OTHER)
-        values = original.frame[mine] if mine else None
-        blank = _blank(texts[name], values if column.scale == Scale.NOMINAL else None)
-        published.append(texts[name].set(blank, None).alias(own))
+        values, text, dtype = original.frame[mine] if mine else None, texts[name], frame[name].dtype
+        inner = dtype.fields[0].dtype if isinstance(dtype, pl.Struct) else dtype
+        both_numeric = inner.is_numeric() and column.dtype.is_numeric()
+        if mine and (both_numeric or inner.base_type() == column.dtype.base_type()):
+            # typed cells are spelled as the original spells them: by such texts files are sorted
+            text = frame.select(cell_text(pl.col(name), column, dtype)).to_series()
+        blank = _blank(text, values if column.scale == Scale.NOMINAL else None)
+        published.append(text.set(blank, None).alias(own))
         about.append(Column(name=own, role=column.role, optional=True, known=column.known))
-        if column.type == ValueType.INTEGER and values is not None and _decimal(frame[name], published[-1]):
-            column, values = column.model_copy(update={"type": ValueType.DECIMAL}), values.cast(pl.Float64)
         if values is not None:
+            others = column.type == ValueType.INTEGER and not dtype.is_integer()
+            if others and guess_type(published[-1].drop_nulls(), []).type == ValueType.DECIMAL:
+                # fractions of whole numbers, such as means, noise or what a model drew
+                column, values = column.model_copy(update={"type": ValueType.DECIMAL}), values.cast(pl.Float64)
             beside = None if rows is None else values.gather(rows)
             typed, unread[own] = _read_column(frame[name].alias(own), published[-1], column, values, beside)
             cells.append(typed)
@@ -161,16 +169,21 @@ def read_foreign(
     return ForeignFile(shown, meant, columns, by_values, unread, known, rows, by)
 
 
-def _rows_of(who: pl.Series, original: Records) -> pl.Series:
-    """Return the places of people's rows in a table: by an identifier, or counted from 0; null in a history."""
+def _rows_of(who: pl.Series, original: Records) -> pl.Series | None:
+    """Return the places of people's rows in a table: by an identifier, or counted from 0; null in a history.
+
+    None where nobody is known.
+    """
     if original.schema.kind == Kind.HISTORY:
-        return pl.Series([None] * len(who), dtype=pl.UInt32)
+        known = who.is_in(original[Role.CUSTOMER].cast(pl.String).unique().implode())
+        return pl.Series([None] * len(who), dtype=pl.UInt32) if known.any() else None
     rows = who.cast(pl.UInt32, strict=False)
     for column in original.schema.with_role(Role.IDENTIFIER):
         own = original.frame[column.name].cast(pl.String).to_frame("who").with_row_index("row").unique("who")
         found = who.to_frame("who").join(own, on="who", how="left", maintain_order="left")["row"]
         rows = found if found.null_count() <= rows.null_count() else rows
-    return rows.set((rows >= len(original)).fill_null(value=False), None)
+    rows = rows.set((rows >= len(original)).fill_null(value=False), None)
+    return rows if rows.is_not_null().any() else None
 
 
 def _raw(path: Path, names: Iterable[str]) -> pl.DataFrame:
@@ -193,16 +206,6 @@ def _raw(path: Path, names: Iterable[str]) -> pl.DataFrame:
     if not blocks:
         raise FileError(say("no_rows"), file=path)
     return pl.concat(blocks)
-
-
-def _decimal(values: pl.Series, texts: pl.Series) -> bool:
-    """Tell whether a column of whole numbers holds others in the file, such as means, noise or what a model drew."""
-    return not values.dtype.is_integer() and guess_type(texts.drop_nulls(), []).type == ValueType.DECIMAL
-
-
-def _same_type(dtype: pl.DataType, column: Column) -> bool:
-    own = dtype.fields[0].dtype if isinstance(dtype, pl.Struct) else dtype
-    return own.is_numeric() if column.dtype.is_numeric() else own.base_type() == column.dtype.base_type()
 
 
 def _counts_rows(values: pl.Series) -> bool:
@@ -230,8 +233,8 @@ def _matched(
     numbered = [name for name in frame.columns if _counts_rows(frame[name])]
     schema, columns = original.schema, dict[str, str | None]()
     for name, mine in mapping.items():
-        for word, names in ((name, frame.columns), (mine, list(schema.names))):
-            if word not in names and word != "":
+        for word, names in ((name, frame.columns), (mine, ["", *schema.names])):
+            if word not in names:
                 raise SchemaError(say("no_column", name=word, hint=suggestion(word, names)), file=path)
         if mine and mine in columns.values():
             raise SchemaError(_("two columns are named {name!r}; rename one").format(name=mine), file=path)
@@ -320,34 +323,40 @@ def _read_column(
         if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
             return typed, 0
         domain = own.drop_nulls().cast(pl.String).unique().sort()
-        odd = typed.drop_nulls().unique(maintain_order=True)
         cover: dict[str, list[str]] = {}
         if beside is not None:
             both = pl.DataFrame({"label": typed, "value": beside.cast(pl.String)}).drop_nulls()
             cover = dict(both.group_by("label").agg(pl.col("value").unique().sort()).iter_rows())
-        odd = odd.filter(~odd.is_in(domain.implode()))
-        meanings = {label: _members(label, domain) or cover.get(label) for label in odd}
-        strange = pl.Series([label for label, members in meanings.items() if members is None], dtype=pl.String)
+        labels = typed.drop_nulls().unique(maintain_order=True)
+        odd = labels.filter(~labels.is_in(domain.implode()))
+        sets = {label: [label] for label in labels} | {n: _members(n, domain) or cover.get(n, []) for n in odd}
+        strange = pl.Series([label for label, members in sets.items() if not members], dtype=pl.String)
         count = int(typed.is_in(strange.implode()).sum())
-        if column.role != Role.ITEM and len(domain):  # codes for items are worth an attack
+        if column.role == Role.ITEM or not len(domain):  # codes for items are worth an attack
+            sets |= {label: [label] for label in strange}
+        else:
             typed = typed.set(typed.is_in(strange.implode()), None)
-        if len(strange) == len(meanings):
+        if len(strange) == len(odd):
             return typed, count
-        sets = {label: [label] for label in typed.drop_nulls().unique(maintain_order=True)}
-        sets |= {label: members for label, members in meanings.items() if members is not None}
         meant = pl.DataFrame({"label": list(sets), "set": list(sets.values())})
         cells = typed.to_frame("label").join(meant, on="label", how="left", maintain_order="left")["set"]
         return cells.cast(set_dtype(sorted({*chain(*sets.values())}))).alias(column.name), count
     lost = typed.is_null() & texts.is_not_null()
     if not lost.any():
         return typed, 0
+    for pattern, form in table_of(__name__)["days_spelled" if column.type in _STEPS else "numbers_spelled"]:
+        texts = texts.str.replace_all(pattern, form)
     labels = texts.drop_nulls().unique(maintain_order=True)
-    written = _as_written(_named_in(labels), column)
+    named, written = _named_in(labels).alias(column.name), column
+    filled = named.filter(named.str.contains(r"\d"))
+    if read_values(filled.to_frame(), [column])[0][column.name].null_count():
+        guess = guess_type(filled, [])  # dates and numbers may be written otherwise than the original's
+        written = guess if guess.type in _WRITTEN_AS[column.type] else column
     if written == column:
         labels = texts.filter(lost).unique(maintain_order=True)
+        named = _named_in(labels).alias(column.name)
     else:
         typed = typed.clear(len(typed))
-    named = _named_in(labels).alias(column.name)
     read = read_values(named.to_frame(), [written])[0][column.name].cast(column.dtype, strict=False)
     # of a moment may only the day be known
     whole_day = (written.type, column.type) == (ValueType.DATE, ValueType.DATETIME)
@@ -366,15 +375,6 @@ def _read_column(
     ).to_series(), count
 
 
-def _as_written(texts: pl.Series, column: Column) -> Column:
-    """Return a column as the file writes it, where it writes dates or numbers otherwise than the original."""
-    filled = texts.filter(texts.str.contains(r"\d")).alias(column.name)
-    if not read_values(filled.to_frame(), [column])[0][column.name].null_count():
-        return column
-    guess = guess_type(filled, [])
-    return guess if guess.type in _WRITTEN_AS[column.type] else column
-
-
 def _members(label: str, domain: pl.Series) -> list[str] | None:
     """Return the values of the original that a label lists or masks; None where nobody can say.
 
@@ -385,7 +385,7 @@ def _members(label: str, domain: pl.Series) -> list[str] | None:
     ['13053']
     """
     if braced := _SET.match(label):
-        for sign in (";", ",", "|"):
+        for sign in ";,|、":
             members = [part.strip().strip("\"'") for part in braced[1].split(sign)]
             if all(member in domain for member in members):
                 return sorted(set(members))
@@ -407,7 +407,7 @@ def _parts(label: str) -> tuple[list[str], bool, bool]:
     ((['1,5', '2,5'], True, False), (['5', '7'], False, False), (['12,50'], False, False), ([], False, False))
     """
     if braced := _SET.match(label):
-        return [part.strip() for part in re.split(r"[;,|]", braced[1])], False, False
+        return [part.strip() for part in re.split(r"[;,|、]", braced[1])], False, False
     if match := _ENDS.match(label) or _PAIR.match(label):
         return [match[2].strip(), match[3].strip()], match[1] in ("]", "("), match[4] in ("[", ")")
     return [] if number_range(label) or prefix(label) or date_range(label) else [label], False, False

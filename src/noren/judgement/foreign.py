@@ -29,7 +29,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -37,7 +37,7 @@ import polars as pl
 from noren.attacks import attacks as every_attack
 from noren.data.arrays import numbers
 from noren.data.cells import cell_ends, is_generalised
-from noren.data.compatibility import consistent_customers, history_classes
+from noren.data.compatibility import class_sizes, consistent_customers
 from noren.data.foreign import ForeignFile, column_fits
 from noren.data.frames import History, Records
 from noren.data.release import Release, Secret
@@ -78,7 +78,7 @@ def foreign_facts(
     """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
     cells, published, statement = file.cells, file.published, Statement("unknown")
     known = _beside(original, cells)
-    control = control and _beside(control, cells)
+    control = _beside(control, cells) if control else None
     checks = {"identifiers": ""}  # each with what it lacks; nothing where it was made
     if file.unread:
         checks[f"labels:{printable(listing(list(file.unread)))}"] = "labels"
@@ -107,7 +107,6 @@ def foreign_facts(
     order = _order(published, rows, fits, orders, part_of(progress, 0.1, 0.3))
     found: dict[str, Any] = {
         "truth": file.truth_by,
-        "hashed": _hashed(published, original),
         "columns": {printable(a): None if b is None else printable(b) for a, b in file.columns.items()},
         "by_values": tuple(printable(name) for name in file.by_values),
         "order": None if order is None else OrderLeak(errors=order),
@@ -129,17 +128,18 @@ def foreign_facts(
         checks["classes"] = "" if found["people"] else "inapplicable"
         exact = not file.unread and not cells.generalised and bool(names)
         copied = exact and (not found["people"] or found.get("least") == 1) and len(known) > 1
-        copies = _copies(cells, known, control) if copied else None
-        if copies is not None and noisy and not copies.beyond:
-            copies = _near_copies(cells, known, names, control, rows)
-        found["copies"] = copies
+        fresh = control if control and set(names) <= set(control.frame.columns) else None
+        copies = _copies(cells, known, fresh) if copied else None
+        near = copies is not None and noisy and not copies.beyond
+        found["copies"] = _copies(cells, known, fresh, rows) if near else copies
         checks["copies"] = "" if copied else "inapplicable"
     secret = _secret(file, original)
     outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
-    checks["attacks"] = "truth" if file.truth is None else ""
-    if file.truth is not None:
-        listed = [name.strip() for name in attacks.split(",") if name.strip()]
-        ready = None if attacks == "all" else [] if attacks == "none" else listed
+    if file.truth is None:
+        checks["attacks"] = "truth"
+    elif attacks != "none":
+        checks["attacks"] = ""
+        ready = None if attacks == "all" else [name.strip() for name in attacks.split(",") if name.strip()]
         part, release = part_of(progress, 0.5, 0.9), Release(cells, secret, statement)
         made = examine(known, release, attacks=ready, measures=[], progress=part, seed=seed)
         outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
@@ -148,7 +148,9 @@ def foreign_facts(
     checks["inference"] = "" if outcome.inferred else "control" if control is None else "inapplicable"
     checks["ledger"] = "ledger" if again is None else "secret" if again < 0 else ""
     facts = facts_of(outcome)
-    identifying = tuple(dict.fromkeys([*facts.identifying, *_left_in(published, original, found.pop("pairs", None))]))
+    left_in, found["hashed"] = _naming(published, original, found.pop("pairs", None))
+    identifying = tuple(dict.fromkeys([*facts.identifying, *left_in]))
+    found["ids"] = tuple(leak for leak in found["ids"] if not {*leak.columns} <= {*identifying})
     alone = facts.alone if isinstance(cells, History) else found.get("alone", {})
     found["alone"] = {name: share for name, share in alone.items() if name not in identifying}
     # what classes of a table come to is counted here, over all that an attacker may know
@@ -162,11 +164,10 @@ def foreign_facts(
 def _beside(people: Records, cells: Records) -> Records:
     """Return the columns of people that a file has, too; whole numbers are decimals where the file's are."""
     known = people.without(name for name in people.schema.names if name not in cells.schema.names)
-    types = {column.name: column.type for column in cells.schema.columns}
-    columns = tuple(column.model_copy(update={"type": types[column.name]}) for column in known.schema.columns)
+    columns = tuple(c.model_copy(update={"type": cells.schema[c.name].type}) for c in known.schema.columns)
     changed = [pl.col(c.name).cast(c.dtype) for c, own in zip(columns, known.schema.columns, strict=True) if c != own]
     schema = known.schema.model_copy(update={"columns": columns})
-    return replace(known, frame=known.frame.with_columns(changed), schema=schema) if changed else known
+    return replace(known, frame=known.frame.with_columns(changed), schema=schema)
 
 
 def _secret(file: ForeignFile, original: Records) -> Secret:
@@ -188,7 +189,7 @@ def _fits(cells: Records, known: Records, names: list[str], rows: Whole) -> Flag
     taken = pl.Series(rows, dtype=pl.UInt32)
     for name in names:
         cell, value, allowed = column_fits(cells.frame[name].gather(taken), known.frame[name])
-        fits &= allowed[np.ix_(cell, value)]
+        fits &= allowed[cell].take(value, axis=1)
     return fits
 
 
@@ -228,9 +229,8 @@ def _sorted_groups(frame: pl.DataFrame) -> Whole:
     steps = [np.diff(key.to_numpy()) for key in keys]
     at: int | None = 0
     while at is not None:
-        inside = [step[same] for step in steps]
-        sorts = (i for i, step in enumerate(inside) if step.any() and ((step >= 0).all() or (step <= 0).all()))
-        at = next(sorts, None)
+        inside = ((i, step[same]) for i, step in enumerate(steps))
+        at = next((i for i, step in inside if step.any() and (step.min() >= 0 or step.max() <= 0)), None)
         if at is not None:
             same &= steps.pop(at) == 0
     return np.concatenate([[0], np.cumsum(~same)]).astype(np.int64)
@@ -252,7 +252,7 @@ def _order(
     starts, stops = (np.searchsorted(groups, groups[place], side) for side in ("left", "right"))
     errors = []
     for n, order in enumerate(orders):
-        beyond, spread = np.zeros(2), np.zeros(2)
+        beyond, spread, largest = np.zeros(2), np.zeros(2), 1
         for block in np.array_split(np.arange(len(there)), 1 + len(there) * people // _BLOCK_CELLS):
             below = _sums(fits[np.ix_(there[block], order)])
             at, start, stop, own = np.arange(len(block)), starts[block], stops[block], place[block]
@@ -263,6 +263,7 @@ def _order(
                     sums = [below[at, ends[1]] - below[at, ends[0]]] * 2
                 else:
                     nearby = below[:, high] - below[:, low]
+                    largest = max(largest, int(nearby.max()))
                     sums = [s[at, stop] - s[at, start] for s in (_sums(nearby), _sums(nearby * nearby))]
                 mean, square = (s / (stop - start) for s in sums)
                 beyond[way] += (here - mean).sum()
@@ -271,7 +272,11 @@ def _order(
         means = (fits[there] @ np.argsort(order).astype(np.float64)) / fits[there].sum(axis=1)
         ranks = pl.DataFrame({"class": groups[place], "name": place, "key": means})
         ranks = ranks.select("class", *(pl.col(key).rank().over("class") for key in ("name", "key")))
-        errors += [standard_errors(ranks, "key"), *(beyond[spread > 1e-9] / spread[spread > 1e-9] ** 0.5)]
+        errors.append(standard_errors(ranks, "key"))
+        # few matches are no normal sum: by Bennett's inequality, what is beyond has this many standard errors at most
+        excess = largest * np.maximum(beyond, 0) / np.maximum(spread, 1e-9)
+        tail = (2 * spread * ((1 + excess) * np.log1p(excess) - excess)) ** 0.5 / largest
+        errors += [*np.where(beyond > 0, tail, beyond / np.maximum(spread, 1e-9) ** 0.5)[spread > 1e-9]]
     worst = float(max(errors, key=abs))
     return worst if abs(worst) > (_FAR**2 + 2 * math.log(len(orders))) ** 0.5 else None
 
@@ -295,43 +300,38 @@ def _order_by(name: str, published: Records, sample: Whole, fits: Flags, orders:
 # --- identifiers ------------------------------------------------------------------------------------------------------
 
 
-def _own_names(original: Records) -> list[pl.Series]:
+def _naming(
+    published: Records, original: Records, pairs: pl.DataFrame | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that hold identifiers of the original, and those that hold their plain hashes.
+
+    Numbers without gaps are alike by chance. Hashes may be cut short.
+    """
     names = (column.name for column in original.schema.with_role(*_NAMING))
-    return [original.frame[name].cast(pl.String).drop_nulls().unique() for name in names]
-
-
-def _left_in(published: Records, original: Records, pairs: pl.DataFrame | None) -> list[str]:
-    """Return the columns that hold identifiers of the original; numbers without gaps are alike by chance."""
-    found = []
+    everyone = [original.frame[name].cast(pl.String).drop_nulls().unique() for name in names]
+    plain, hashed = [], []
     for name in published.frame.columns:
         values = published.frame[name].drop_nulls().unique()
-        for own in _own_names(original):
+        shown = set(values.str.to_lowercase())
+        width = len(min(shown, default=""))
+        digests = all(re.fullmatch(f"[0-9a-f]{{{max(width, 8)}}}", value) for value in shown)
+        for own in everyone if len(values) >= 3 else ():
             ends = own.cast(pl.Int64, strict=False).drop_nulls().sort().to_numpy()
             dense = len(own) == len(ends) > 0 and len(own) > 0.2 * (int(ends[-1]) - int(ends[0]) + 1)
             alike = int(values.is_in(own.implode()).sum())
-            if len(values) >= 3 and alike > 0.5 * len(values) and not dense and 2 * len(own) > len(values):
-                found.append(printable(name))
-    same = 0 if pairs is None else int((pairs["pseudonym"] == pairs["customer"]).sum())
-    if pairs is not None and len(pairs) >= 3 and same > 0.5 * len(pairs):
-        found.append(printable(published.schema.role(Role.CUSTOMER).name))
-    return found
-
-
-def _hashed(published: Records, original: Records) -> tuple[str, ...]:
-    """Return the columns whose values are plain hashes of identifiers of the original, whole or cut short."""
-    found = []
-    for name in published.frame.columns:
-        shown = set(published.frame[name].drop_nulls().unique().str.to_lowercase())
-        width = len(min(shown, default=""))
-        if len(shown) < 3 or not all(re.fullmatch(f"[0-9a-f]{{{max(width, 8)}}}", value) for value in shown):
-            continue
-        for own in _own_names(original):
+            if alike > 0.5 * len(values) and not dense and 2 * len(own) > len(values):
+                plain.append(printable(name))
+            if not digests:
+                continue
             texts = [form.encode() for text in own[:_MOST_HASHED] for form in {text, text.strip().lower()}]
             for by in _HASHES:
                 hashes = {hashlib.new(by, text, usedforsecurity=False).hexdigest()[:width] for text in texts}
                 if len(shown & hashes) > 0.1 * len(shown):
-                    found.append(printable(name))
-    return tuple(dict.fromkeys(found))
+                    hashed.append(printable(name))
+    same = 0 if pairs is None else int((pairs["pseudonym"] == pairs["customer"]).sum())
+    if pairs is not None and len(pairs) >= 3 and same > 0.5 * len(pairs):
+        plain.append(printable(published.schema.role(Role.CUSTOMER).name))
+    return tuple(plain), tuple(dict.fromkeys(hashed))
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -370,26 +370,6 @@ def _wild(frame: pl.DataFrame) -> int | None:
     return min((int(rows[fits].sum()) for fits in agree), default=None)
 
 
-def _copies(cells: Records, known: Records, control: Records | None) -> CopyCounts:
-    """Count released rows that equal a row that comes once in the original, and how many would by chance."""
-    names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
-    rows, kinds = cells.frame.select(names), known.frame.group_by(names).len("n")
-
-    def equal(those: pl.DataFrame) -> int:
-        return len(rows.join(those.filter(n=1), on=names, how="semi", nulls_equal=True))
-
-    by: Literal["control", "original"] = "original"
-    copied, scale, by_chance = equal(kinds), 2 * len(rows) / max(len(known), 1), int((kinds["n"] == 2).sum())
-    if control is not None and len(control) and set(names) <= set(control.frame.columns):
-        theirs, by = control.frame.group_by(names).len("n"), "control"
-        scale = len(kinds.filter(n=1)) / max(len(theirs.filter(n=1)), 1)
-        by_chance = equal(theirs)
-    expected = by_chance * scale
-    most = expected + _FAR * (by_chance + 1) ** 0.5 * scale
-    beyond = copied > most + _FAR * most**0.5 + _LEAST_MATCHED
-    return CopyCounts(rows=len(rows), copied=copied, expected=min(expected, len(rows)), beyond=beyond, by=by)
-
-
 def _distances(cells: Records, people: Records, names: list[str], rows: Whole) -> np.ndarray[Any, Any]:
     """Return how far some rows are from each row of the original: a number by its rank among the original's.
 
@@ -410,35 +390,44 @@ def _distances(cells: Records, people: Records, names: list[str], rows: Whole) -
             away += np.nan_to_num(apart, copy=False)
         else:
             cell, value, allowed = column_fits(values, own)
-            away += ~allowed[np.ix_(cell, value)]
+            away += ~allowed[cell].take(value, axis=1)
     return away
 
 
-def _near_copies(cells: Records, known: Records, names: list[str], control: Records | None, rows: Whole) -> CopyCounts:
-    """Count rows much nearer to one person than to anybody else, and how many there would be by chance.
+def _copies(cells: Records, known: Records, control: Records | None, rows: Whole | None = None) -> CopyCounts:
+    """Count released rows that equal a row that comes once in the original, and how many would by chance.
 
-    Rare values do not count: synthesisers repeat the original's, which single rows that are left out of it lack.
+    Of some ``rows``, those count that are much nearer to one person than to anybody else. Rare values do not count
+    then: synthesisers repeat the original's, which single rows that are left out of it lack.
     """
-    types, alike = known.frame.schema, known.frame.select(pl.len().over(name).mean().alias(name) for name in names)
-    names = [n for n in names if types[n].is_numeric() or types[n].is_temporal() or alike[n].item() >= _COMMON]
-
-    def near(away: np.ndarray[Any, Any]) -> int:
-        nearest, second = np.partition(away, 1, axis=1)[:, :2].T
-        return int((nearest < second / 2).sum())
-
-    if control is not None and len(control) and set(names) <= set(control.frame.columns):
-        by: Literal["control", "original"] = "control"
-        tested = np.arange(len(control))[: len(rows)]
-        fresh = _distances(control, known, names, tested)
+    names = [c.name for c in cells.schema.columns if c.role not in _NAMING]
+    if rows is None:
+        shown, kinds = cells.frame.select(names), known.frame.group_by(names).len("n")
+        total, theirs = len(shown), kinds if control is None else control.frame.group_by(names).len("n")
+        copied, by_chance = (
+            len(shown.join(those.filter(n=1), on=names, how="semi", nulls_equal=True)) for those in (kinds, theirs)
+        )
+        scale = len(kinds.filter(n=1)) / max(len(theirs.filter(n=1)), 1)
+        if control is None:
+            by_chance, scale = int((kinds["n"] == 2).sum()), 2 * total / max(len(known), 1)
     else:
-        by, tested = "original", np.linspace(0, len(known) - 1, min(len(rows), len(known))).astype(np.int64)
-        fresh = _distances(known, known, names, tested)
-        fresh[np.arange(len(tested)), tested] = np.inf
-    copied, by_chance = near(_distances(cells, known, names, rows)), near(fresh)
-    scale = len(rows) / max(len(tested), 1)
-    most = (by_chance + _FAR * (by_chance + 1) ** 0.5) * scale
-    beyond = copied > most + _FAR * most**0.5 + _LEAST_MATCHED
-    return CopyCounts(rows=len(rows), copied=copied, expected=by_chance * scale, beyond=beyond, by=by, near=True)
+        types, alike = known.frame.schema, known.frame.select(pl.len().over(name).mean().alias(name) for name in names)
+        names = [n for n in names if types[n].is_numeric() or types[n].is_temporal() or alike[n].item() >= _COMMON]
+        fresh, total = control or known, len(rows)
+        tested = np.linspace(0, len(known) - 1, min(total, len(known))).astype(np.int64)
+        tested = tested if control is None else np.arange(len(control))[:total]
+        unseen = _distances(fresh, known, names, tested)
+        if control is None:
+            unseen[np.arange(len(tested)), tested] = np.inf
+        nearest = (np.partition(away, 1, axis=1) for away in (_distances(cells, known, names, rows), unseen))
+        copied, by_chance = (int((away[:, 0] < away[:, 1] / 2).sum()) for away in nearest)
+        scale = total / max(len(tested), 1)
+    expected = by_chance * scale
+    most = expected + _FAR * (by_chance + 1) ** 0.5 * scale
+    return CopyCounts(
+        rows=total, copied=copied, expected=min(expected, total), near=rows is not None,
+        beyond=copied > most + _FAR * most**0.5 + _LEAST_MATCHED, by="original" if control is None else "control",
+    )  # fmt: skip
 
 
 # --- histories --------------------------------------------------------------------------------------------------------
@@ -451,12 +440,11 @@ def _of_history(
     cells, published = file.cells, file.published
     if not (isinstance(known, History) and isinstance(cells, History) and isinstance(published, History)):
         raise TypeError("a history from elsewhere has a history as its original")
-    classes = history_classes(published)["class"].to_numpy()
-    least = int(np.bincount(classes).min()) if len(classes) else 1
+    least = min(class_sizes(published), default=1)
     found: dict[str, Any] = {"least": least if least > 1 else None}
     checks |= {"classes": "", "candidates": ""}
     pairs = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
-    fitted = 0.0
+    undone, fitted = list[Undone](), 0.0
     try:
         consistent = consistent_customers(known, cells, progress, enough=1_000)
         candidates = consistent.candidates
@@ -469,38 +457,31 @@ def _of_history(
         checks["candidates"] = "fits"
     if fitted < 0.5:  # else rows fit as they stand, and nothing needs to be undone
         checks["undone"] = ""
-        undone = []
         exact = [c for c in cells.schema.columns if c.role != Role.CUSTOMER]
         exact = [c for c in exact if not is_generalised(cells.frame[c.name].dtype)]
         for what, attack, role in (("dates", "shifted", Role.DATE), ("items", "recoded", Role.ITEM)):
             columns = [c for c in exact if c.role == role]
             if columns and every_attack[attack].fits(known.schema):
                 guess = every_attack.create(attack).attack(known, cells, seed=seed).pairs
-                matched, constant = _matched_pairs(known, cells, guess, columns[:1], undo=True)
+                matched, constant = _matched_pairs(known, cells, columns[:1], guess)
                 if matched is not None:
                     undone.append(Undone(what=what, constant=constant, named=len(matched), of=len(cells.customers)))
                     pairs = matched if len(matched) > len(pairs) else pairs
         few = [] if undone or least > 1 else [left for n in (1, 2, 3) for left in combinations(exact, n)]
         for left in few[:_MOST_ORDERS]:  # what was changed in a way that nobody can undo need not be known
-            matched, _constant = _matched_pairs(known, cells, _shared_rows(known, cells, left), left)
+            matched, _constant = _matched_pairs(known, cells, left)
             if matched is not None and len(matched) > len(pairs):
                 names = tuple(printable(column.name) for column in left)
                 undone = [Undone(what="values", columns=names, named=len(matched), of=len(cells.customers))]
                 pairs = matched
-        found["undone"] = tuple(undone)
     if file.truth is not None:
         pairs = _secret(file, known).pseudonyms.unique("pseudonym")
     checks["ids"] = ""
-    return found | {"pairs": pairs, "ids": _numbered_in_order(known, cells, pairs)}
+    return found | {"undone": tuple(undone), "pairs": pairs, "ids": _numbered_in_order(known, cells, pairs)}
 
 
-def _shared_rows(known: History, cells: History, left: Sequence[Column]) -> pl.DataFrame:
-    """Return for each pseudonym the customer with whom it shares most rows that few have, but for some columns."""
-    who = known.schema.role(Role.CUSTOMER).name
-    names = [name for name, dtype in cells.frame.schema.items() if not is_generalised(dtype) and name != who]
-    names = [name for name in names if name not in {column.name for column in left}]
-    if not names:
-        return pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+def _shared_rows(known: History, cells: History, who: str, names: list[str]) -> pl.DataFrame:
+    """Return for each pseudonym the customer with whom it shares most rows that few have, by some columns."""
     own = known.frame.select(pl.col(who).cast(pl.String).alias("customer"), *names).unique()
     own = own.with_columns(weight=1 / pl.len().over(names)).filter(pl.col("weight") * _MOST_ORDERS >= 1)
     both = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *names).unique()
@@ -510,17 +491,19 @@ def _shared_rows(known: History, cells: History, left: Sequence[Column]) -> pl.D
 
 
 def _matched_pairs(
-    known: History, cells: History, guess: pl.DataFrame, left: Sequence[Column], *, undo: bool = False
+    known: History, cells: History, left: Sequence[Column], guess: pl.DataFrame | None = None
 ) -> tuple[pl.DataFrame | None, bool]:
     """Return the pairs that match row for row but for some columns, or once these are undone, beyond chance.
 
-    A date is undone by shifting it back, items by translating them. Chance is what the same pairs match when each
-    pseudonym is given the next one's customer.
+    Pairs of a ``guess`` are undone: a date by shifting it back, items by translating them. Without one, they are those
+    that share most rows. Chance is what the same pairs match when each pseudonym is given the next one's customer.
     """
-    who, column = known.schema.role(Role.CUSTOMER).name, left[0]
+    who, column, undo = known.schema.role(Role.CUSTOMER).name, left[0], guess is not None
     others = [name for name, dtype in cells.frame.schema.items() if not is_generalised(dtype)]
     others = [name for name in others if name != who and name not in {c.name for c in left}]
-    if not others or not len(guess):
+    if guess is None and others:
+        guess = _shared_rows(known, cells, who, others)
+    if guess is None or not (others and len(guess)):
         return None, False
     mine = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *others, seen=column.name)
     mine = mine.with_row_index("at")
@@ -529,15 +512,12 @@ def _matched_pairs(
 
     def matched(pairs: pl.DataFrame) -> pl.DataFrame:
         paired = mine.join(pairs, on="pseudonym")
-        both = paired.join(own, on=["customer", *others], nulls_equal=True)
-        if not undo:
-            both = both.with_columns(key=pl.lit(1))
-        elif column.role == Role.DATE:
-            both = both.drop_nulls(["seen", "true"])
+        both = paired.join(own, on=["customer", *others], nulls_equal=True).with_columns(key=pl.lit(1, pl.Int64))
+        both = both.drop_nulls(["seen", "true"]) if undo else both
+        if undo and column.role == Role.DATE:
             both = both.with_columns(key=(pl.col("seen").cast(pl.Date) - pl.col("true").cast(pl.Date)).dt.total_days())
-        else:
-            both = both.drop_nulls(["seen", "true"])
-            both = both.with_columns(pl.col("seen", "true").cast(pl.String), key=pl.lit(1))
+        elif undo:
+            both = both.with_columns(pl.col("seen", "true").cast(pl.String))
             code = both.group_by("seen", "true").agg(n=pl.col("at").n_unique())
             code = code.sort("n", "true", descending=[True, False]).unique("seen", keep="first")
             both = both.join(code, on=["seen", "true"], how="semi")
