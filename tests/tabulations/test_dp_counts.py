@@ -3,6 +3,7 @@
 import builtins
 import math
 from datetime import date
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,7 @@ PEOPLE = {
         "age": {"role": "quasi", "type": "integer"},
     },
 }
-SHOP = {
+SHOP: dict[str, Any] = {
     "name": "shop",
     "columns": {
         "customer": {"role": "customer"},
@@ -169,6 +170,17 @@ def test_a_heavy_buyer_is_clipped():
     # a customer's amounts are cut in proportion, and the sum of the others is not
     others = (history.frame.filter(customer="heavy").is_empty(), history.frame.head(80)["quantity"].sum())
     assert table.frame["quantity"][-1] == pytest.approx(others[1] + 40, abs=8)
+
+
+def test_fractions_are_whole_pieces_before_the_limit_is_applied():
+    columns = {name: SHOP["columns"][name] for name in ("customer", "date")}
+    schema = noren.Schema.of({"columns": columns | {"quantity": {"role": "quantity", "type": "decimal"}}})
+    days = [date(2011, month, 15) for month in range(1, 5)]
+    for quantity, limit, expected in ((0.6, 3, 0), (0.6, 4, 4), (2.0, 8, 8), (2.0, 6, 4)):
+        frame = pl.DataFrame({"customer": "a", "date": days, "quantity": [quantity] * 4})
+        history = noren.History.of(frame, schema)
+        (table,) = dp_counts(history, 1e6, tables=["month"], contributions={"rows": 4, "quantity": limit})
+        assert table.frame["quantity"][-1] == expected
 
 
 def test_the_fit_of_a_table_without_noise_is_the_table():

@@ -87,6 +87,22 @@ def test_the_second_largest_customer_does_not_learn_the_largest():
     assert not grid_of([[[100, 60, 10]], *amounts[1:]], k=2, value="revenue").hidden.any()
 
 
+def test_who_has_most_rows_of_a_cell_hides_it():
+    # 505 rows, 500 of them of one customer: whoever has one of the others knows it to 3
+    grid = grid_of([[[500] + [1] * 5]], [[[1] * 6]], k=5)
+    assert grid.state.tolist() == [DOMINANCE, DOMINANCE, PUBLISHED, PUBLISHED]
+    # of segments each customer is one, whatever they have
+    assert not grid_of([[[1] * 2], [[1] * 2]], k=2, value="customers").hidden.any()
+
+
+def test_suppressed_rows_have_the_room_of_the_largest_customer():
+    grid = grid_of([[[100] + [1] * 5], [[1] * 60], [[1] * 8]], k=3)
+    grid.protect()
+    ((low, high),) = intervals(grid, "rows", [0])
+    assert low <= 105 - 10
+    assert high >= 105 + 10
+
+
 def test_returns_count_by_their_size():
     # 100 - 90 is little in sum, and much of two customers
     assert grid_of([[[100, -90, 1, 1]], [[5] * 4]], k=2, value="revenue").state[0] == DOMINANCE

@@ -19,6 +19,17 @@ def test_tables_are_read_back_as_they_were_written(tmp_path):
     assert_frame_equal(read.frame, months)
 
 
+def test_values_are_numbers_where_the_first_cells_or_all_are_suppressed(tmp_path):
+    keys = [f"{at:03}" for at in range(151)]
+    frame = pl.DataFrame({"item": keys, "rows": [None] * 151, "revenue": [None] * 149 + [3.0, 2.5]})
+    write_tables(tmp_path / "totals", [Tabulation("item", ("item",), ("rows", "revenue"), frame, {"k": 5})])
+    (read,) = read_tables(tmp_path / "totals")
+    assert_frame_equal(read.frame, frame.with_columns(pl.col("rows").cast(pl.Float64)))
+    (tmp_path / "totals" / "item.csv").write_text("item,rows,revenue\n000,many,1\n")
+    with pytest.raises(FileError, match=r"tables\.json"):
+        read_tables(tmp_path / "totals")
+
+
 def test_only_a_folder_of_tables_is_replaced(tmp_path):
     table = Tabulation("months", ("month",), ("rows",), pl.DataFrame({"month": ["2011-01"], "rows": [7]}))
     folder = write_tables(tmp_path / "totals", [table])

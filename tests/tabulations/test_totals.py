@@ -55,6 +55,13 @@ def test_beside_categories_items_are_counted_only_if_named():
     assert list(by_name(totals(shop(6)))) == ["month", "item-quarter", "rfm"]
 
 
+def test_months_beside_months_by_category_are_its_margin():
+    (table,) = totals(shop(6, category="fruit"), tables=["month", "month-category"])
+    assert table.keys == ("month", "category")
+    (table,) = totals(shop(6, category="fruit"), tables=["month"])
+    assert table.keys == ("month",)
+
+
 @pytest.mark.parametrize(
     ("missing", "names"),
     [

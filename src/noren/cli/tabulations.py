@@ -13,7 +13,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from noren.tabulations.tabulation import Tabulation
 
@@ -31,12 +31,10 @@ def totals(
     force: Force = False,
 ) -> Output:
     """Write exact totals."""
-    from noren.data.formats.files import require_free_path
-    from noren.tabulations.tabulation import TABLES
     from noren.tabulations.totals import totals as run
 
-    require_free_path(out, replace=force and TABLES)
-    return _written(run(reading.load(original), k, p, comma_separated(tables) or None, categories), out, force=force)
+    names = comma_separated(tables) or None
+    return _written(lambda: run(reading.load(original), k, p, names, categories), out, force=force)
 
 
 @app.command("dp-counts")
@@ -53,11 +51,8 @@ def dp_counts(
     force: Force = False,
 ) -> Output:
     """Write differentially private counts."""
-    from noren.data.formats.files import require_free_path
     from noren.tabulations.dp_counts import dp_counts as run
-    from noren.tabulations.tabulation import TABLES
 
-    require_free_path(out, replace=force and TABLES)
     limits: dict[str, float] = {}
     for word in comma_separated(contributions):
         name, _equals, limit = word.rpartition("=")
@@ -67,22 +62,19 @@ def dp_counts(
             raise ParameterError.out_of_range(
                 "--contributions", word, "20 / rows=20,quantity=500,revenue=1000"
             ) from None
-    made = run(
-        reading.load(data),
-        epsilon,
-        [comma_separated(names) for names in columns or ()],
-        comma_separated(tables) or None,
-        limits,
-        categories=categories,
+    wanted, names = [comma_separated(words) for words in columns or ()], comma_separated(tables) or None
+    return _written(
+        lambda: run(reading.load(data), epsilon, wanted, names, limits, categories=categories), out, force=force
     )
-    return _written(made, out, force=force)
 
 
-def _written(tables: Sequence[Tabulation], out: Path, *, force: bool) -> Output:
-    """Write tables, and say of each how many cells it has and how many of them are suppressed."""
-    from noren.tabulations.tabulation import write_tables
+def _written(make: Callable[[], Sequence[Tabulation]], out: Path, *, force: bool) -> Output:
+    """Make and write tables, and say of each how many cells it has and how many of them are suppressed."""
+    from noren.data.formats.files import require_free_path
+    from noren.tabulations.tabulation import TABLES, write_tables
 
-    write_tables(out, tables, replace=force)
+    require_free_path(out, replace=force and TABLES)
+    write_tables(out, tables := make(), replace=force)
     rows: list[tuple[str, ...]] = []
     about: dict[str, Any] = {}
     for table in tables:

@@ -115,11 +115,10 @@ def data_card(
         )
         for c in columns
     ]
-    people = [column_text(c.name) for c in about_public.contained if c.pseudonyms]
-    about: list[Block] = [
-        DocumentTable.of(heads, cells),
-        *(wording.text("card.pseudonym", column=name) for name in people),
+    people = [
+        wording.text("card.pseudonym", column=column_text(c.name)) for c in about_public.contained if c.pseudonyms
     ]
+    about: list[Block] = [DocumentTable.of(heads, cells), *people]
     if any(column.suppressed for column in columns):
         about.append(wording.text("card.empty"))
     error_u, scores = statement.steps[-1].notes.get("U"), []
@@ -132,14 +131,12 @@ def data_card(
     if scores:
         analyses.append(DocumentTable.of(wording.words("card.", "measure", "value", "direction", "means"), scores))
     if grades:
-        heads_of_grades = wording.words("card.", "question", "grade")
-        graded = [(question.title, grades[name]) for name, question in questions().items() if name in grades]
-        lines = [(_(title), _(grade)) for title, grade in graded]
-        analyses += [wording.text("card.grades"), DocumentTable.of(heads_of_grades, lines)]
+        graded = [(_(question.title), _(grades[name])) for name, question in questions().items() if name in grades]
+        table = DocumentTable.of(wording.words("card.", "question", "grade"), graded)
+        analyses += [wording.text("card.grades"), table]
     # how to read the first column of ranges and the first of sets
-    first = [
-        (form, c.name) for form in ("range", "set") for c in [c for c in about_public.contained if c.form == form][:1]
-    ]
+    names = {column.form: column.name for column in reversed(about_public.contained)}
+    first = [(form, names[form]) for form in ("range", "set") if form in names]
     use: list[Block] = [wording.text("card.use_intro" if first else "card.use_plain"), wording.text("card.loader")]
     for language, lines in table_of(__name__).items():
         examples = [lines[f"{form}s"].replace("NAME", _NAMED[language](name)) for form, name in first]
@@ -279,9 +276,9 @@ def _own_verdict(release: Release, original: Records | None, rule: Rule, progres
     Classes of a table are counted without its original, unless a claim (t) is about that.
     """
     known, classes = original, {}
-    if isinstance(release.public, Table) and release.statement.steps[-1].parameters.get("t") is None:
-        known = release.public if original is None else original
-    if known is not None and isinstance(known, Table):
+    if original is None and release.statement.steps[-1].parameters.get("t") is None:
+        known = release.public
+    if isinstance(known, Table):
         evidence = Evidence(known, release)
         classes = {name: measures.create(name).measure(evidence) for name in deciding_measures(release.public.schema)}
     alone = judge(Outcome("", release, scores=classes, original=original), rule)

@@ -36,6 +36,7 @@ from noren.errors import ParameterError, SchemaError
 from noren.kernels.arrays import Real, Whole
 from noren.retention.attributes import attribute_of, class_ends
 from noren.tables import Texts
+from noren.tabulations.suppression import COUNTS
 from noren.tabulations.tabulation import Tabulation
 from noren.tabulations.totals import (
     ALL,
@@ -57,7 +58,6 @@ ROWS: Final = 20
 _MOST_CELLS: Final = 2_000_000
 _OUTSIDE: Final = 0.05
 _SWEEPS: Final = 50
-_HUNDREDTHS: Final = {"revenue": 100}
 
 
 def dp_counts(
@@ -232,8 +232,8 @@ def _cross_table(records: Table, columns: Sequence[str], epsilon: float) -> Tabu
 
 def _notes(epsilon: float, adjacency: str, bound: Mapping[str, float]) -> dict[str, Any]:
     neighbours = "replaced" if adjacency == "row" else "added or removed"
-    about = {"epsilon": epsilon, "delta": 0.0, "adjacency": adjacency, "neighbours": neighbours}
-    return {"kind": "dp", **about, "bound": dict(bound)}
+    about = {"kind": "dp", "epsilon": epsilon, "delta": 0.0, "adjacency": adjacency, "neighbours": neighbours}
+    return {**about, "bound": dict(bound)}
 
 
 # --- totals of a shop ------------------------------------------------------------------------------------------------
@@ -252,11 +252,8 @@ def _shop(
     months = pl.date_range(first.replace(day=1), last, "1mo", eager=True).dt.strftime("%Y-%m").to_list()
     inside = history.frame.filter(pl.col(day.name).cast(pl.Date).is_between(first, last))
     within = History(inside, history.schema)
-    order = pl.Series("order", np.random.default_rng().random(len(inside)))
-    place = pl.DataFrame([order, within[Role.CUSTOMER].alias("who")]).select(
-        pl.col("order").rank("ordinal").over("who")
-    )
-    counted = (place.to_series() <= limits.get("rows", ROWS)).cast(pl.Int64)
+    order = pl.DataFrame({"place": np.random.default_rng().random(len(inside)), "who": within[Role.CUSTOMER]})
+    counted = order.select(pl.col("place").rank("ordinal").over("who") <= limits.get("rows", ROWS)).to_series()
     domains: dict[str, list[str]] = {"month": months, "quarter": list(dict.fromkeys(map(quarter_of, months)))}
     known = known_categories(history, categories)
     if isinstance(known, Categories):
@@ -273,7 +270,7 @@ def _shop(
     domains |= {"recency": bands(RECENCY), "frequency": bands(FREQUENCY), "monetary": bands(MONETARY)}
     end = pl.Series([last]).dt.month_end()[0]
     made = []
-    for table in shop_tables(within, tables, categories, end=end, counted=counted):
+    for table in shop_tables(within, tables, categories, end=end, counted=counted.cast(pl.Int64)):
         if all(key in domains for key in table.keys):
             values = tuple(value for value in table.values if value in ("rows", "customers", *limits))
             made.append((replace(table, values=values), [domains[key] for key in table.keys]))
@@ -302,15 +299,15 @@ def _shop_table(
                for key, domain, at in zip(table.keys, domains, places[kept].T, strict=True)]  # fmt: skip
     bound: dict[str, float] = {}
     for value in table.values:
-        unit = _HUNDREDTHS.get(value, 1)
+        unit = 100 if value == "revenue" else 1
         bound[value] = 1 if value == "customers" else limits.get(value, ROWS)
         limit = math.floor(bound[value] * unit)
-        amounts = (parts[value].cast(pl.Float64) * unit).round().to_numpy()
-        if value not in ("rows", "customers"):
-            size = parts.select(pl.col(value).abs().sum().over("customer"))[value].cast(pl.Float64).to_numpy() * unit
-            amounts = np.trunc(amounts * np.minimum(1, limit * (1 - 1e-9) / np.maximum(size, 1)))
+        pieces = (pl.col(value).cast(pl.Float64) * unit).round()
+        size = pieces.abs().sum().over("customer")
+        if value not in COUNTS:
+            pieces = pl.when(size <= limit).then(pieces).otherwise(pieces * limit * (1 - 1e-9) / size)
         cells = np.zeros(math.prod(sizes), np.int64)
-        np.add.at(cells, place, amounts.astype(np.int64))
+        np.add.at(cells, place, parts.select(pieces.cast(pl.Int64)).to_series().to_numpy())
         released, errors = _measured(cells.reshape(sizes), limit, epsilon / len(table.values))
         columns += [pl.Series(value, released if unit == 1 else released / unit),
                     pl.Series(f"{value}_error", np.ceil(errors) / unit)]  # fmt: skip

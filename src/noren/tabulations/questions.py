@@ -120,7 +120,7 @@ class AnalystQuestion:
 
     def table(self, rows: pl.DataFrame) -> Tabulation:
         """Return the answer before the greatest cells are taken; rows are those of :func:`rows_to_ask`."""
-        keys, frame = _ANSWERS[self.name](rows.drop_nulls(["customer", *map(str, self.roles)]))
+        keys, frame = _HOW[self.name][0](rows.drop_nulls(["customer", *map(str, self.roles)]))
         values = tuple(name for name in frame.columns if name not in keys)
         return Tabulation(self.name, keys, values, frame)
 
@@ -134,7 +134,7 @@ class AnalystQuestion:
 
     def compare(self, original: Tabulation, estimate: Tabulation) -> AnswerComparison:
         """Return how far an answer is from the original's."""
-        return AnswerComparison(self, _ERRORS[self.name](original, estimate), original, estimate)
+        return AnswerComparison(self, _HOW[self.name][1](original, estimate), original, estimate)
 
     def sentence(self, result: Mapping[str, Any]) -> str:
         """Return a comparison, as :meth:`AnswerComparison.as_dict` returns it, in words.
@@ -242,12 +242,8 @@ def _sums(rows: pl.DataFrame, keys: tuple[str, ...], names: Sequence[str]) -> _A
     return keys, _by(rows, keys, **{name: amount.sum() for name, amount in amounts.items()})
 
 
-def _baskets(rows: pl.DataFrame) -> list[str]:
-    return ["customer", "day"] if "day" in rows.columns else ["customer"]
-
-
 def _basket_size(rows: pl.DataFrame) -> _Answer:
-    count, baskets = float(rows["weight"].sum()), rows.n_unique(_baskets(rows))
+    count, baskets = float(rows["weight"].sum()), rows.n_unique(["customer", "day"])
     return (), pl.DataFrame({"size": [count / max(baskets, 1)]})
 
 
@@ -267,7 +263,7 @@ def _repeat_rate(rows: pl.DataFrame) -> _Answer:
 
 
 def _association_rules(rows: pl.DataFrame) -> _Answer:
-    baskets = _baskets(rows)
+    baskets = ["customer", "day"] if "day" in rows.columns else ["customer"]
     bought = rows.drop_nulls(baskets).select("item", basket=pl.struct(baskets).rank("dense") - 1).unique()
     many = bought["basket"].n_unique()
     often = bought.group_by("item").len("count").sort("count", "item", descending=[True, False]).head(_PAIRED)
@@ -282,17 +278,6 @@ def _association_rules(rows: pl.DataFrame) -> _Answer:
     frame = pl.DataFrame({"item": items["item"].gather(first), "with_item": items["item"].gather(second)})
     lift = count * many / (alone[first] * alone[second])
     return ("item", "with_item"), frame.with_columns(baskets=pl.Series(count), lift=pl.Series(lift))
-
-
-_ANSWERS: Final[Mapping[str, Callable[[pl.DataFrame], _Answer]]] = {
-    "monthly-sales": partial(_sums, keys=("month",), names=("rows", "quantity", "revenue")),
-    "revenue": partial(_sums, keys=(), names=("revenue",)),
-    "top-items": partial(_sums, keys=("item",), names=("rows",)),
-    "basket-size": _basket_size,
-    "rfm": _rfm,
-    "repeat-rate": _repeat_rate,
-    "association-rules": _association_rules,
-}
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -334,16 +319,18 @@ def _variation(original: Tabulation, other: Tabulation) -> dict[str, float]:
 
 
 def _share_of_top(original: Tabulation, other: Tabulation) -> dict[str, float]:
-    keys = list(original.keys)
-    return {"kept": original.frame.join(other.frame, on=keys, how="semi").height / max(original.frame.height, 1)}
+    kept = original.frame.join(other.frame, on=list(original.keys), how="semi")
+    return {"kept": kept.height / max(original.frame.height, 1)}
 
 
-_ERRORS: Final[Mapping[str, Callable[[Tabulation, Tabulation], dict[str, float]]]] = {
-    "monthly-sales": _error_of_sums,
-    "revenue": _error_of_sums,
-    "top-items": _share_of_top,
-    "basket-size": _error_of_sums,
-    "rfm": _variation,
-    "repeat-rate": _largest_difference,
-    "association-rules": _share_of_top,
+_Errors = Callable[[Tabulation, Tabulation], dict[str, float]]
+_HOW: Final[Mapping[str, tuple[Callable[[pl.DataFrame], _Answer], _Errors]]] = {
+    "monthly-sales": (partial(_sums, keys=("month",), names=("rows", "quantity", "revenue")), _error_of_sums),
+    "revenue": (partial(_sums, keys=(), names=("revenue",)), _error_of_sums),
+    "top-items": (partial(_sums, keys=("item",), names=("rows",)), _share_of_top),
+    "basket-size": (_basket_size, _error_of_sums),
+    "rfm": (_rfm, _variation),
+    "repeat-rate": (_repeat_rate, _largest_difference),
+    "association-rules": (_association_rules, _share_of_top),
 }
+"""How each question is answered, and how far an answer is from the original's."""

@@ -1,17 +1,17 @@
 """Which cells of a table with margins are suppressed so that sums tell little of single customers.
 
 A *primary* cell has fewer than k customers, or its largest customer could be estimated within p % by the second largest
-(p % rule, of absolute amounts): total - largest - second < p/100 · largest. Margins are cells too. Zeros, to which
-nobody contributes, are published and never help to hide another cell.
+(p % rule, of rows and of absolute amounts): total - largest - second < p/100 · largest. Margins are cells too. Zeros,
+to which nobody contributes, are published and never help to hide another cell.
 
 *Complementary* cells are suppressed so that no primary cell can be computed from the published ones:
 
 1. What is suppressed in a line adds up to the line's published margin less its published cells, so that sum must keep
    both rules itself.
 2. An attacker who knows that amounts are not negative and suppressed counts are at least 1 must leave each primary cell
-   an interval: of a count at least k values, of an amount p % of its largest customer above and below. The cheapest
-   further cells that make room for it are found by a linear program (Fischetti and Salazar-González, 2000; here cell by
-   cell, as Kelly, Golden and Assad, 1992). That it finds room at no cost is the audit of a cell.
+   an interval: of a count at least k values, of rows and amounts p % of its largest customer above and below. The
+   cheapest further cells that make room for it are found by a linear program (Fischetti and Salazar-González, 2000;
+   here cell by cell, as Kelly, Golden and Assad, 1992). That it finds room at no cost is the audit of a cell.
 
 Tables whose counts add up to one another, such as months to quarters, are protected together.
 
@@ -97,11 +97,12 @@ class MarginGrid:
             for inner, margin in self.lines:  # nothing is known of a margin but its cells
                 self.lowest[value][margin] = self.lowest[value][inner].sum()
             room = total - self.lowest[value][at]
+            level = self.p / 100 * largest if value != "customers" else np.zeros(len(at))
             if value in COUNTS:
-                down = np.minimum(room, (self.k - 1) // 2)
-                self.up[value][at], self.down[value][at] = self.k - 1 - down, down
+                self.down[value][at] = down = np.minimum(room, np.maximum((self.k - 1) // 2, level))
+                self.up[value][at] = np.maximum(self.k - 1 - down, level)
             else:
-                level = np.maximum(self.p / 100 * largest, np.where(largest > 0, 0.01, 0))
+                level = np.maximum(level, np.where(largest > 0, 0.01, 0))
                 self.up[value][at], self.down[value][at] = level, np.minimum(level, room)
 
     @classmethod
@@ -136,8 +137,7 @@ class MarginGrid:
             *(pl.col(v).abs().max().alias(f"max_{v}") for v in self.values),
             *(pl.col(v).abs().top_k(2).sum().alias(f"two_{v}") for v in self.values),
         )
-        amounts = [v for v in self.values if v not in COUNTS]
-        room = [(v, pl.col(f"abs_{v}") - pl.col(f"two_{v}")) for v in amounts]
+        room = [(v, pl.col(f"abs_{v}") - pl.col(f"two_{v}")) for v in self.values if v != "customers"]
         dominated = pl.any_horizontal(pl.lit(value=False), *(
             (left < self.p / 100 * pl.col(f"max_{v}") - 1e-9) & (pl.col(f"max_{v}") > 0) for v, left in room
         ))  # fmt: skip
@@ -157,7 +157,7 @@ class MarginGrid:
                 possible = self._make_room(value, cell, -self.down[value][cell])
                 # where the other table leaves a count no room below, all of it is above
                 if possible or value in COUNTS:
-                    possible = self._make_room(value, cell, self.up[value][cell] if possible else self.k - 1)
+                    possible = self._make_room(value, cell, max(self.up[value][cell], 0 if possible else self.k - 1))
                 if not possible:  # there is room where all is suppressed, but the solver did not find it
                     self.state[(self.people > 0) & ~self.hidden] = COMPLEMENTARY
         self._hide_sums()

@@ -90,7 +90,8 @@ def read_tables(folder: str | Path) -> list[Tabulation]:
 
 
 def _read(path: Path, about: Mapping[str, Any]) -> pl.DataFrame:
-    """Read a table; keys stay texts."""
+    """Read a table; keys stay texts, and values are numbers, even where all are suppressed."""
     keys = {neutral(key): key for key in about["keys"]}
-    frame = pl.read_csv(path, schema_overrides=dict.fromkeys(keys, pl.String)).rename(keys)
-    return frame.with_columns(plain_cells(frame.select(keys.values())))
+    frame = pl.read_csv(path, schema_overrides=dict.fromkeys(keys, pl.String), infer_schema_length=None).rename(keys)
+    empty = [pl.col(name).cast(pl.Float64) for name in about["values"] if frame[name].dtype == pl.String]
+    return frame.with_columns(plain_cells(frame.select(keys.values()))).with_columns(empty)

@@ -71,7 +71,7 @@ def totals(
         How many customers each published cell has at least.
     p
         Within how many per cent the second largest customer of a cell must not be able to estimate the largest one's
-        amounts.
+        rows and amounts.
     tables
         Of ``month-category``, ``item-quarter`` and ``rfm``; by default all for which the data have columns, but not
         ``item-quarter`` beside categories: what a category has more than its published items is that of its rare ones.
@@ -115,9 +115,7 @@ def protected_totals(
     layouts = [_TableLayout.of(table, k) for table in found]
     # months add up to quarters, so they are protected together
     periods = [layout for layout in layouts if layout.period]
-    for group in (periods, *([layout] for layout in layouts if not layout.period)):
-        if not group:
-            continue
+    for group in filter(None, (periods, *([layout] for layout in layouts if not layout.period))):
         shapes = [(layout.parts, layout.shape) for layout in group]
         grid = MarginGrid.of(shapes, k, p, _links(group)).protect()
         for layout, cells in zip(group, grid.tables, strict=True):
@@ -141,25 +139,20 @@ def shop_tables(
             raise ParameterError(say("unknown_table", name=name, names=", ".join(TABLES)))
     wanted = set(tables or TABLES) | ({"month-category"} if "month" in (tables or ()) else set())
     frame, values = _purchases(history, categories, pl.lit(1, pl.Int64) if counted is None else counted)
-    if "month" in (tables or ()):
+    if "month-category" not in (tables or TABLES) and "month" in (tables or ()):
         frame = frame.drop("category", strict=False)
     made = []
-    if "month" in frame.columns and "month-category" in wanted:
-        keys = ("month", "category")[: 1 + ("category" in frame.columns)]
-        made.append(ShopTable("-".join(keys), keys, values, _added(frame, keys, values)))
-    if {"item", "quarter"} <= set(frame.columns) and "item-quarter" in wanted:
-        parts = _added(frame, ("item", "quarter"), ("rows",))
-        made.append(ShopTable("item-quarter", ("item", "quarter"), ("rows",), parts))
+    months = ("month", "category") if "category" in frame.columns else ("month",)
+    for name, keys, own in (("month-category", months, values), ("item-quarter", ("item", "quarter"), ("rows",))):
+        if name in wanted and {*keys} <= {*frame.columns}:
+            grouped = frame.drop_nulls(keys).group_by(*keys, "customer")
+            parts = grouped.agg(pl.col(own).sum()).sort(*keys, "customer")
+            made.append(ShopTable("-".join(keys), keys, own, parts))
     if "month" in frame.columns and "rfm" in wanted:
         made.append(_segments(frame, end))
     if not made:
         raise ParameterError(say("no_tables"))
     return made
-
-
-def _added(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pl.DataFrame:
-    there = frame.filter(pl.all_horizontal(pl.col(keys).is_not_null()))
-    return there.group_by(*keys, "customer").agg(pl.col(values).sum()).sort(*keys, "customer")
 
 
 def _purchases(
@@ -233,8 +226,7 @@ class _TableLayout:
     @classmethod
     def of(cls, table: ShopTable, k: int) -> _TableLayout:
         """Lay a table out; items or categories that too few customers bought are one row."""
-        two_way = len(table.keys) == 2 and bool({"month", "quarter"} & {*table.keys})
-        period = next(key for key in table.keys if key in ("month", "quarter")) if two_way else None
+        period = next((key for key in table.keys if key in ("month", "quarter")), None) if len(table.keys) > 1 else None
         lines = [key for key in table.keys if key != period]
         parts = table.parts if period is None else _rare_together(table.parts, lines[0], k)
         rows = parts.select(lines).unique().sort(lines)

@@ -60,31 +60,23 @@ class Analyst(Measure):
         """Compare the answers to all questions that the original's columns allow."""
         original, public = original_history(evidence), public_history(evidence.release)
         rows = rows_to_ask(original)
-        tables = {q.name: q.table(rows) for q in questions().values() if q.fits(original.schema)}
-        tables = {
-            name: table
-            for name, table in tables.items()
-            if len(table.frame) and table.frame.null_count().sum_horizontal()[0] == 0
-        }
+        pairs = [
+            (question, question.table(rows)) for question in questions().values() if question.fits(original.schema)
+        ]
+        tables = {q.name: (q, t) for q, t in pairs if len(t.frame) and not any(t.frame.null_count().row(0))}
         if not tables:
             message = _(
                 "these purchases answer none of the analyst's questions; give a column the role date, item or price"
             )
             raise ParameterError(message)
         # a column that was not released answers nothing
-        asked = [questions()[name] for name in tables if questions()[name].fits(public.schema)]
+        asked = [question for question, _table in tables.values() if question.fits(public.schema)]
         draws = ImpliedDraws(public, evidence.release.statement, seed=self.seed)
         drawn = draws.tables(asked, self.draws, progress=progress)
-        answers = {name: drawn.get(name, [replace(table, frame=table.frame.clear())]) for name, table in tables.items()}
-        compared = {
-            name: questions()[name].compare(
-                questions()[name].best(table), mean_answer(questions()[name], answers[name])
-            )
-            for name, table in tables.items()
-        }
-        parts = {name: _POINTS[comparison.grade] for name, comparison in compared.items()}
-        notes = {
-            "questions": {name: comparison.as_dict() for name, comparison in compared.items()},
-            "draws": self.draws,
-        }
-        return Score(sum(part == 1.0 for part in parts.values()) / len(parts), parts, notes)
+        parts, results = {}, {}
+        for name, (question, table) in tables.items():
+            answers = drawn.get(name, [replace(table, frame=table.frame.clear())])
+            comparison = question.compare(question.best(table), mean_answer(question, answers))
+            parts[name], results[name] = _POINTS[comparison.grade], comparison.as_dict()
+        value = sum(part == 1.0 for part in parts.values()) / len(parts)
+        return Score(value, parts, {"questions": results, "draws": self.draws})
