@@ -27,7 +27,6 @@ from noren.data.checks.report import (
     read_sheet,
     reject_null,
 )
-from noren.errors import Problem
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -35,8 +34,6 @@ say = Texts(__name__)
 GUESS_COLUMNS = ("customer", "2010/12", *(f"2011/{month}" for month in range(1, 12)))
 NAME = r"^[\w-]+$"
 """Pseudonyms and invoices: letters, digits, ``_`` and ``-``."""
-
-
 COLUMNS = ("customer", "invoice", "date", "time", "item", "price", "quantity")
 DELETED = "DEL"
 DELETED_ROW = "DEL,,,,,,"
@@ -70,18 +67,17 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
         # what the official checker accepts only because it does not look
         rows, expected = sheet.rows, table.height
         if sheet.width > len(COLUMNS):
-            message = say("ignored_cells", expected=len(COLUMNS))
-            warnings.append(Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), message)))
+            first_row = rows.select("row", "line").row(0)
+            warnings.append(Finding.once(say("ignored_cells", expected=len(COLUMNS)), *first_row))
         if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
             other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
             warnings += sheet.findings(rows, SheetRule(None, other, say("deleted_row_form", row=DELETED_ROW)))
         if rows.height < expected:
-            message = say("too_few_rows", rows=rows.height, expected=expected, row=DELETED_ROW)
-            warnings.append(Finding.once(Problem(None, None, None, message)))
-        beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
-        if not beyond.is_empty():
-            message = say("too_many_rows", rows=rows.height, expected=expected)
-            warnings.append(Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), message)))
+            warnings.append(Finding.once(say("too_few_rows", rows=rows.height, expected=expected, row=DELETED_ROW)))
+        beyond = rows.filter(pl.col("place") >= expected)
+        for own, told in ((~_IS_DELETED, problems), (_IS_DELETED, warnings)):  # the first row of each kind
+            for row in beyond.filter(own).head(1).select("row", "line").iter_rows():
+                told.append(Finding.once(say("too_many_rows", rows=rows.height, expected=expected), *row))
         price, quantity = pl.col("price"), pl.col("quantity")
         warnings += sheet.findings(
             live,
@@ -129,7 +125,7 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
     if len(missing):
         message = say("customers_missing", count=len(missing), customer=missing[0])
-        problems.append(Finding.once(Problem(None, "customer", str(missing[0]), message)))
+        problems.append(Finding.once(message, value=str(missing[0]), column="customer"))
     if sheet.width == wanted:  # cells that the official checker does not look at and that can match nothing
         rules = [SheetRule(None, cells < wanted, say("guess_form", cells=wanted))]
         for month in GUESS_COLUMNS[1:]:
@@ -145,17 +141,12 @@ _IS_DELETED = pl.col("customer") == DELETED
 
 
 def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
-    rows, expected = sheet.rows, table.height
+    rows = sheet.rows
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
     yield from sheet.findings(rows, SheetRule(None, short, sheet.width_message))
-    beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
-    if not beyond.is_empty():
-        message = say("too_many_rows", rows=rows.height, expected=expected)
-        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), message))
     remaining, least = rows.filter(~_IS_DELETED).height, rows.height // 2
     if remaining < least:
-        message = say("too_many_deleted", least=least, rows=rows.height, remaining=remaining)
-        yield Finding.once(Problem(None, None, None, message))
+        yield Finding.once(say("too_many_deleted", least=least, rows=rows.height, remaining=remaining))
     name, date, time = pl.col("customer"), pl.col("date"), pl.col("time")
     hour, minute = (time.str.extract(TIME_FORM, group).cast(pl.Int32, strict=False) for group in (1, 2))
     # The empty text is a missing value to the official reader, which it then takes for a name: a warning, see below.

@@ -178,8 +178,7 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
         .with_columns(_range_fault(column).alias(f"{column}_fault") for column in FORMS)
         .collect()
     )
-    items = table["item"]
-    return gather([*_row_findings(rows, lines, table.height), *_cell_findings(present, items)], limit=limit)
+    return gather([*_row_findings(rows, lines, table.height), *_cell_findings(present, table["item"])], limit=limit)
 
 
 def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterator[Finding]:
@@ -192,8 +191,7 @@ def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterat
     yield from findings(rows, COLUMNS, *(SheetRule(None, pl.col("fault") == f, partial(message, f)) for f in faults))
     count = len(lines)
     if count > expected:
-        many = say("too_many_rows", rows=count, expected=expected)
-        yield Finding.once(Problem(expected + 1, None, lines[expected], many))
+        yield Finding.once(say("too_many_rows", rows=count, expected=expected), expected + 1, lines[expected])
     # Rows that end with CR alone run together into one; saying that some are missing would mislead.
     elif count < expected and "carriage_return" not in faults:
         few = say("too_few_rows", rows=count, expected=expected, row=DELETED_ROW)
@@ -259,16 +257,13 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
     )
 
     formed = pl.col("formed")
+    again = formed & (pl.col("first") != pl.col("row"))
     problems = findings(
         rows,
         ("pseudonym", "customer"),
         SheetRule(None, ~formed, say("not_two_numbers")),
         SheetRule("pseudonym", formed & ~pl.col("known"), say("unknown_pseudonym")),
         SheetRule("customer", formed & ~pl.col("somebody"), say("unknown_customer")),
-        SheetRule(
-            "pseudonym",
-            formed & (pl.col("first") != pl.col("row")),
-            lambda row: say("repeated_pseudonym", first=row["first"]),
-        ),
+        SheetRule("pseudonym", again, lambda row: say("repeated_pseudonym", first=row["first"])),
     )
     return gather(problems, limit=limit)

@@ -56,12 +56,8 @@ class Report:
 
     def as_dict(self) -> dict[str, object]:
         """Return the report as plain data, for ``--json``."""
-        return {
-            "valid": self.valid,
-            "problems": [problem.as_dict() for problem in self.problems],
-            "total": self.total,
-            "warnings": [problem.as_dict() for problem in self.warnings],
-        }
+        told = {name: [problem.as_dict() for problem in getattr(self, name)] for name in ("problems", "warnings")}
+        return {"valid": self.valid, "problems": told["problems"], "total": self.total, "warnings": told["warnings"]}
 
 
 @dataclass(frozen=True)
@@ -75,10 +71,10 @@ class Finding:
     describe: Callable[[int], Problem]
 
     @classmethod
-    def once(cls, problem: Problem) -> Finding:
+    def once(cls, message: str, row: int | None = None, value: str | None = None, column: str | None = None) -> Finding:
         """Return the finding of a rule broken once."""
-        rows = np.array([problem.row or WHOLE_FILE], dtype=np.int64)
-        return cls(rows, 0, lambda _row: problem)
+        rows = np.array([row or WHOLE_FILE], dtype=np.int64)
+        return cls(rows, 0, lambda _row: Problem(row, column, value, message))
 
 
 def broken_rows(rows: pl.DataFrame, broken: pl.Expr) -> npt.NDArray[np.int64]:
@@ -232,19 +228,18 @@ class Sheet:
         """Find what stops the reader, and what it passes over in silence."""
         problems, warnings = list[Finding](), list[Finding]()
         if self.lines.not_utf8 is not None:
-            problems.append(Finding.once(Problem(self.lines.not_utf8, None, None, say("not_utf8"))))
+            problems.append(Finding.once(say("not_utf8"), self.lines.not_utf8))
         if self.rows.is_empty():
-            problems.append(Finding.once(Problem(None, None, None, say("no_rows"))))
+            problems.append(Finding.once(say("no_rows")))
         else:
             # the reader stops at a row with more cells than the first; where that one is short, it is the one to blame
             most = max(self.width, len(self.columns))
             problems += self.findings(self.rows, SheetRule(None, pl.col("cells") > most, self.width_message))
         if self.lines.byte_order_mark:
-            warnings.append(Finding.once(Problem(1, None, None, say("byte_order_mark"))))
-        blank = self.lines.text.str.strip_chars(" \t") == ""
-        if blank.any():
-            message = say("blank_lines", count=blank.sum())
-            warnings.append(Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, message)))
+            warnings.append(Finding.once(say("byte_order_mark"), 1))
+        blank = (self.lines.text.str.strip_chars(" \t") == "").arg_true()
+        if len(blank):
+            warnings.append(Finding.once(say("blank_lines", count=len(blank)), int(blank[0]) + 1))
         return problems, warnings
 
 

@@ -98,12 +98,8 @@ class Spelling:
     @classmethod
     def of(cls, texts: pl.DataFrame, canonical: pl.DataFrame, newline: str, *, final_newline: bool) -> Spelling:
         """Compare texts as given with their canonical form and remember the differences."""
-        exceptions = {}
-        for name in texts.columns:
-            differs = texts[name].ne_missing(canonical[name])
-            if differs.any():
-                rows = differs.arg_true()
-                exceptions[name] = pl.DataFrame({"row": rows, "text": texts[name].gather(rows)})
+        odd = ((own, own.ne_missing(canonical[own.name]).arg_true()) for own in texts)
+        exceptions = {own.name: pl.DataFrame({"row": at, "text": own.gather(at)}) for own, at in odd if len(at)}
         return cls(newline, final_newline, exceptions)
 
     def apply(self, canonical: pl.DataFrame) -> pl.DataFrame:
@@ -242,9 +238,8 @@ def _sets_in_order(cells: pl.Series) -> pl.Series:
     if not len(several):
         return cells
     ordered = several.explode("said").unique().sort("at", "said").group_by("at", maintain_order=True).agg("said")
-    places = pl.int_range(len(cells), eager=True).scatter(
-        ordered["at"], pl.int_range(len(cells), len(cells) + len(ordered), eager=True)
-    )
+    behind = pl.int_range(len(cells), len(cells) + len(ordered), eager=True)
+    places = pl.int_range(len(cells), eager=True).scatter(ordered["at"], behind)
     return pl.concat([cells, ordered["said"].alias(cells.name)]).gather(places)
 
 

@@ -37,6 +37,7 @@ import pyarrow.parquet as pq
 from noren.data.formats.files import reason_of
 from noren.data.formats.text_layout import (
     ENCODINGS,
+    SAME_ENCODINGS,
     TextForm,
     detect_delimiter,
     detect_header,
@@ -62,14 +63,6 @@ _LONGEST_LINE = 1 << 23
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LINE_END = re.compile(rb"[\r\n]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_SAME_ENCODINGS = {
-    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "ms932", "windows-31j"), "cp932"),
-    **dict.fromkeys(("euc-jp", "eucjp"), "euc_jp"),
-    **dict.fromkeys(("latin-1", "latin1", "iso8859-1"), "iso-8859-1"),
-    **dict.fromkeys(("windows-1252",), "cp1252"),
-    **dict.fromkeys(("utf8",), "utf-8"),
-    **dict.fromkeys(("utf16",), "utf-16"),
-}
 
 Result = TypeVar("Result")
 
@@ -230,11 +223,10 @@ class Source:
         if counts.total == 0:
             raise FileError(say("empty"), file=path)
         encoding = (layout.encoding or self._encoding).lower()
-        encoding = _SAME_ENCODINGS.get(encoding, encoding)
+        encoding = SAME_ENCODINGS.get(encoding, encoding)
         if encoding not in ENCODINGS:
-            raise ParameterError(
-                say("encoding_not_supported", encoding=encoding, known=", ".join(ENCODINGS)), file=path
-            )
+            message = say("encoding_not_supported", encoding=encoding, known=", ".join(ENCODINGS))
+            raise ParameterError(message, file=path)
         if layout.encoding and not (counts.utf8 and encoding.startswith("utf-8")):
             self.once(("decodes", encoding), lambda: _reject_wrong_encoding(self, encoding))
         if encoding == "utf-8" and counts.start.startswith(codecs.BOM_UTF8):

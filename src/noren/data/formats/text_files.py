@@ -19,8 +19,8 @@ import pyarrow.csv as pa_csv
 
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_layout import TextForm, plain_cells
-from noren.data.schema import Kind, Schema
-from noren.errors import FileError, FormatError, SchemaError, listing
+from noren.data.schema import Kind, Schema, reject_missing
+from noren.errors import FileError, FormatError, SchemaError
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -237,11 +237,11 @@ def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
     return list(range(form.columns))
 
 
-def reject_other_columns(path: str | Path, names: Sequence[str], schema: Schema) -> None:
-    """Stop where a file lacks a column of the schema, or a table has one more; in a history others are left out."""
-    there, expected = set(names), set(schema.names)
-    for missing in (name for name in schema.names if name not in there):
-        raise SchemaError(say("column_missing", name=missing, hint="", names=listing(names)), file=path)
-    if schema.kind == Kind.TABLE:
-        for extra in (name for name in names if name not in expected):
-            raise SchemaError(say("column_not_in_schema", schema=schema.name), file=path, column=extra)
+def reject_other_columns(
+    path: str | Path | None, names: Sequence[str], schema: Schema, index: Sequence[str] = ()
+) -> None:
+    """Stop where data lack a column of the schema, or a table has one more; in a history others are left out."""
+    reject_missing(schema.names, names, index, path)
+    expected = set(names if schema.kind == Kind.HISTORY else schema.names)
+    for extra in (name for name in names if name not in expected):
+        raise SchemaError(say("column_not_in_schema", schema=schema.name), file=path, column=extra)

@@ -15,16 +15,10 @@ import polars as pl
 
 from noren.data.value_formats import NUMBER
 from noren.i18n import _
+from noren.tables import table_of
 
-ENCODINGS = {
-    "utf-8": "UTF-8",
-    "utf-8-sig": "UTF-8 with BOM",
-    "utf-16": "UTF-16",
-    "cp932": "CP932 (Shift_JIS)",
-    "euc_jp": "EUC-JP",
-    "cp1252": "Windows-1252",
-    "iso-8859-1": "ISO-8859-1",
-}
+ENCODINGS: dict[str, str] = table_of(__name__)["encodings"]
+SAME_ENCODINGS: dict[str, str] = table_of(__name__)["same_encodings"]
 DELIMITERS = (",", ";", "\t", "|")
 _FEWEST_SPACED = 3
 _MOST_TITLES = 20
@@ -52,12 +46,9 @@ class TextForm:
 
     def sentence(self) -> str:
         """Return the detected layout as one sentence."""
-        sentence = _("read as {encoding}, delimiter {delimiter!r}, {columns} columns, {header}").format(
-            encoding=ENCODINGS.get(self.encoding, self.encoding),
-            delimiter=self.delimiter,
-            columns=self.columns,
-            header=_("with a header") if self.header else _("no header"),
-        )
+        sentence = _("read as {encoding}, delimiter {delimiter!r}, {columns} columns, {header}")
+        about = vars(self) | {"header": _("with a header") if self.header else _("no header")}
+        sentence = sentence.format(**about | {"encoding": ENCODINGS.get(self.encoding, self.encoding)})
         if self.titles:
             sentence = _("{summary}; {count} lines above the table skipped").format(summary=sentence, count=self.titles)
         return sentence

@@ -8,6 +8,7 @@ sheets the first that looks like a table is read, below any title; which one is 
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 import re
 import sys
@@ -79,13 +80,9 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
         rows, _height = tops[chosen]
         header = _header_row(rows, names)
         # all rows decide the type of a column: by default the first 1,000 do, and other values below them are lost
-        frame, notes = source.once(
-            ("sheet", chosen, header),
-            lambda: _named(
-                book.load_sheet(chosen, header_row=header, schema_sample_rows=None).to_polars(),
-                rows[header : header + 1],
-            ),
-        )
+        load = functools.partial(book.load_sheet, chosen, header_row=header, schema_sample_rows=None)
+        own = rows[header : header + 1]
+        frame, notes = source.once(("sheet", chosen, header), lambda: _named(load().to_polars(), own))
     is_first = chosen == book.sheet_names[0]
     if frame.width == 0 or len(frame) == 0:
         raise FileError(say("sheet_empty", name=chosen), file=path)
@@ -198,18 +195,12 @@ def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, asid
         raise ParameterError(say("sheet_limits"), file=path)
     for column in schema.columns:
         value = pl.col(column.name)
-        match column.type:
-            case ValueType.TEXT:
-                bad = value.str.len_chars() > _LONGEST_CELL
-            case ValueType.INTEGER:
-                bad = value.abs() > 10**15
-            case ValueType.DATE | ValueType.DATETIME:
-                bad = value.dt.year() < 1900
-            case _:
-                continue
-        rows = frame.select(bad.fill_null(value=False)).to_series()
-        if rows.any():
-            at = int(rows.arg_true()[0])
+        too_old = value.dt.year() < 1900
+        bad = {ValueType.TEXT: value.str.len_chars() > _LONGEST_CELL, ValueType.INTEGER: value.abs() > 10**15}
+        bad |= {ValueType.DATE: too_old, ValueType.DATETIME: too_old}
+        rows = frame.select(bad.get(column.type, pl.lit(value=False)).fill_null(value=False)).to_series().arg_true()
+        if len(rows):
+            at = int(rows[0])
             cell = frame[column.name][at]
             raise ParameterError(say("sheet_limits"), file=path, row=at + 2, column=column.name, value=cell)
     formats = {
@@ -240,23 +231,19 @@ def _reject_bomb(path: Path) -> None:
         if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
             raise FileError(say("workbook_too_large", most=LARGEST_WORKBOOK), file=path)
         for member in archive.infolist():
-            left, member.file_size = member.file_size, sys.maxsize
+            name, left, member.file_size = member.filename, member.file_size + 1, sys.maxsize
             extent: _Extent | _OpenDocumentExtent
-            extent = _OpenDocumentExtent() if member.filename == "content.xml" else _Extent()
+            extent = _OpenDocumentExtent() if name == "content.xml" else _Extent()
             with archive.open(member) as part:
-                while chunk := part.read(_CHUNK):
+                # the last tag of a part is whole where another one begins behind it
+                for chunk in itertools.chain(iter(functools.partial(part.read, _CHUNK), b""), [b"<"]):
                     left -= len(chunk)
                     if left < 0:
-                        raise zipfile.BadZipFile(f"{member.filename} is larger than it says")
+                        raise zipfile.BadZipFile(f"{name} is larger than it says")
                     extent.look_at(chunk)
-                    _reject_far_cells(extent, member.filename, path)
-                extent.look_at(b"<")
-            _reject_far_cells(extent, member.filename, path)
-
-
-def _reject_far_cells(extent: _Extent | _OpenDocumentExtent, name: str, path: Path) -> None:
-    if extent.cells > LARGEST_SHEET:
-        raise FileError(say("sheet_too_large", name=name, cells=extent.cells, most=LARGEST_SHEET), file=path)
+                    if extent.cells > LARGEST_SHEET:
+                        about = {"name": name, "cells": extent.cells, "most": LARGEST_SHEET}
+                        raise FileError(say("sheet_too_large", **about), file=path)
 
 
 class _Extent:

@@ -79,10 +79,8 @@ def guess_type(values: pl.Series, questions: list[Question]) -> Column:
     about: dict[str, object] = {"name": values.name, "optional": missing}
     if dtype == pl.String:
         about |= _text_type(values, questions)
-    elif dtype == pl.Date:
-        about |= {"type": ValueType.DATE, "width": 1.0}
-    elif dtype == pl.Time:
-        about |= {"type": ValueType.TIME, "width": 1.0}
+    elif dtype in (pl.Date, pl.Time):
+        about |= {"type": ValueType.DATE if dtype == pl.Date else ValueType.TIME, "width": 1.0}
     elif isinstance(dtype, pl.Datetime):
         # Excel knows no days but at midnight
         days = bool((values.dt.time() == dt.time()).all())
@@ -254,13 +252,8 @@ def swapped_format(pattern: str) -> str | None:
     >>> swapped_format("%d/%m/%Y %H:%M"), swapped_format("%Y/%m/%d")
     ('%m/%d/%Y %H:%M', None)
     """
-    for sign in "/-":
-        for year in ("%Y", "%y"):
-            ways = f"%d{sign}%m{sign}{year}", f"%m{sign}%d{sign}{year}"
-            for order, other in (ways, ways[::-1]):
-                if pattern.startswith(order):
-                    return pattern.replace(order, other, 1)
-    return None
+    swapped = re.sub(r"^(%d|%m)([/-])(?!\1)(%d|%m)(?=\2%[Yy])", r"\3\2\1", pattern)
+    return swapped if swapped != pattern else None
 
 
 def _number_question(filled: pl.Series, ways: tuple[str, str]) -> Question:

@@ -17,39 +17,13 @@ from enum import StrEnum
 
 from noren.tables import table_of
 
-
-class Hint(StrEnum):
-    """What a word in a name is about."""
-
-    BUYER = "buyer"
-    HOUSEHOLD = "household"
-    CARD = "card"
-    CONTACT = "contact"
-    PERSON = "person"
-    NUMBER = "number"  # that it is a number or a code of something
-    NAME = "name"
-    ATTRIBUTE = "attribute"  # what people are like: age, sex, town
-    QUALITY = "quality"  # what orders and customers may have without being named by it: status, rank, type
-    PLACE = "place"  # shops, towns, departments: numbered too, and no people
-    ORDER = "order"
-    EVENT = "event"  # words for a purchase that are an order only with a number behind them
-    DATE = "date"
-    BIRTH = "birth"
-    OTHER_DATE = "other date"
-    CALENDAR = "calendar"  # parts of dates, which are numbers and no money
-    TIME = "time"
-    GOODS = "goods"
-    WORK = "work"  # films, books, venues: goods where there are no others
-    LATITUDE = "latitude"
-    LONGITUDE = "longitude"
-    KIND_OF_GOODS = "kind of goods"
-    DESCRIPTION = "description"
-    UNIT_PRICE = "unit price"
-    TOTAL = "total"
-    NO_PRICE = "no price"
-    QUANTITY = "quantity"
-    SENSITIVE = "sensitive"
-    ADDRESS = "address"
+Hint = StrEnum(
+    "Hint",
+    "BUYER HOUSEHOLD CARD CONTACT PERSON NUMBER NAME ATTRIBUTE QUALITY PLACE ORDER EVENT DATE BIRTH OTHER_DATE "
+    "CALENDAR TIME GOODS WORK LATITUDE LONGITUDE KIND_OF_GOODS DESCRIPTION UNIT_PRICE TOTAL NO_PRICE QUANTITY "
+    "SENSITIVE ADDRESS",
+)
+"""What a word in a name is about; ``column_words.toml`` has the words of each."""
 
 
 def _choice(words: str) -> str:
@@ -73,15 +47,11 @@ _FEW_CODES = 100
 
 @functools.cache
 def _pattern(word: Hint) -> re.Pattern[str]:
-    latin = _LATIN.get(word)
-    parts = []
-    if latin is not None:
-        # a word by itself, or written together with a word for number: userid, kundennr
-        closing = "" if word == Hint.NUMBER else f"(?:{_NUMBER})?"
-        parts.append(f"_(?:{latin}){closing}_")
-    if word in _CJK:
-        parts.append(_CJK[word].casefold())
-    return re.compile("|".join(parts))
+    # a word by itself, or written together with a word for number: userid, kundennr
+    closing = "" if word == Hint.NUMBER else f"(?:{_NUMBER})?"
+    latin = [f"_(?:{_LATIN[word]}){closing}_"] if word in _LATIN else []
+    cjk = [_CJK[word].casefold()] if word in _CJK else []
+    return re.compile("|".join(latin + cjk))
 
 
 @functools.cache

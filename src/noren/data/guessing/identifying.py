@@ -90,15 +90,10 @@ def identifying_columns(
     there = [column for column in columns if column.name in rows.columns]
     roles = {column.role: column.name for column in there}
     place = _RowSubject(rows, customer or roles.get(Role.CUSTOMER), roles.get(Role.ITEM))
-    findings = {}
-    for column in there:
-        if column.name == place.customer or column.role == Role.CUSTOMER:
-            continue
-        look = _ColumnSample.of(column, rows[column.name], place)
-        finding = None if look is None else _strongest_finding(look)
-        if finding is not None:
-            findings[column.name] = finding
-    return findings
+    others = (column for column in there if column.name != place.customer and column.role != Role.CUSTOMER)
+    looks = (_ColumnSample.of(column, rows[column.name], place) for column in others)
+    findings = (_strongest_finding(look) for look in looks if look is not None)
+    return {finding.column: finding for finding in findings if finding is not None}
 
 
 def looks_like_an_outcome(name: str) -> bool:

@@ -163,9 +163,8 @@ def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[Peo
     thing, money, day = there & {Role.ITEM, Role.INVOICE}, there & {Role.PRICE, Role.QUANTITY}, Role.DATE in there
     traits = any(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH, Hint.SENSITIVE, Hint.CONTACT, Hint.ADDRESS) for c in columns)
     if thing and day and (money or not traits):
-        note = _("(almost) every value of {column} occurs in one row; rows are read as purchases, one per customer")
         decision = _purchases(columns, head, chosen.name, questions)
-        notes = (note.format(column=chosen.name),) if len(head) > 1 else ()
+        notes = (say("one_row_each", column=chosen.name),) if len(head) > 1 else ()
         return replace(decision, notes=decision.notes + notes)
     if chosen.counted.repeated:
         return _undecided_kind(columns, head, chosen)
@@ -247,8 +246,7 @@ def _customer_question(people: Sequence[PeopleColumn], text: str = "") -> Questi
     """Ask which column is the customer, by default because none is named so; the first is chosen for now."""
     first, counted = people[0].name, people[0].counted
     text = text or say("unnamed_customer", column=first, values=counted.distinct, rows=counted.filled)
-    label = _("{column} is the customer ({values:,} values)")
-    answers = tuple(Answer(c.name, label.format(column=c.name, values=c.counted.distinct)) for c in people)
+    answers = tuple(Answer(c.name, say("is_customer", column=c.name, values=c.counted.distinct)) for c in people)
     return Question("customer", text, chosen=first, answers=answers, column=first, stops=True)
 
 
@@ -269,9 +267,8 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> KindDecision:
     if (thing and Role.DATE in there) or len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}) >= 2:
         if unnamed:
             return _purchases(columns, head, unnamed[0].name, (_customer_question(unnamed),))
-        text = _("{bought} look like purchases, but no column is the customer: is each row a purchase?")
         bought = listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
-        return KindDecision(Kind.TABLE, {}, (_kind_question(text.format(bought=bought), Kind.TABLE),))
+        return KindDecision(Kind.TABLE, {}, (_kind_question(say("bought_by_nobody", bought=bought), Kind.TABLE),))
     # Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
     # else does not. Elsewhere a number that repeats may be people's if dates or little else go with it.
     traits = [c.name for c in columns if says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) and holds_plain_values(head[c.name])]
@@ -296,11 +293,10 @@ def _purchases(
 ) -> KindDecision:
     """Return the roles of purchases whose customer is known."""
     roles, notes = shop_roles(columns, head, customer) | dict(decided or {}), list[str]()
-    shape_note = _("no other column fits, so {column} is read as the {role}")
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         shaped = bought_by_shape([c for c in columns if c.name not in roles], head)
         roles |= shaped
-        notes += [shape_note.format(column=name, role=role) for name, role in shaped.items()]
+        notes += [say("nothing_else_fits", column=name, role=role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
         raise SchemaError(say("no_purchase"))
     # what a reader might miss: numbers of days that are no dates, names that stand for items
@@ -311,9 +307,7 @@ def _purchases(
                 values = head[column.name].cast(pl.Float64, strict=False)
                 low, high = values.min(), values.max()
                 if isinstance(low, float) and isinstance(high, float):
-                    note = _("{column} has numbers from {low:,.0f} to {high:,.0f}, not dates; it is read as other")
-                    notes.append(note.format(column=column.name, low=low, high=high))
-    for name, role in roles.items():
-        if role == Role.ITEM and says(name, Hint.DESCRIPTION):
-            notes.append(shape_note.format(column=name, role=role))
+                    notes.append(say("numbers_no_dates", column=column.name, low=low, high=high))
+    items = [name for name, role in roles.items() if role == Role.ITEM and says(name, Hint.DESCRIPTION)]
+    notes += [say("nothing_else_fits", column=name, role=Role.ITEM) for name in items]
     return KindDecision(Kind.HISTORY, roles, questions, tuple(notes))

@@ -78,9 +78,8 @@ def _is_filled(values: pl.Series) -> pl.Series:
 
 def may_name(column: Column) -> bool:
     """Tell whether values can be names of somebody or something: texts or whole numbers, 12345.0 among them."""
-    return column.type in (ValueType.TEXT, ValueType.INTEGER) or (
-        column.type == ValueType.DECIMAL and column.width == 1.0
-    )
+    whole = column.type == ValueType.DECIMAL and column.width == 1.0
+    return whole or column.type in (ValueType.TEXT, ValueType.INTEGER)
 
 
 def looks_like_ids(column: Column, values: pl.Series) -> bool:
@@ -130,20 +129,8 @@ _NOT_A_PERSON = (
     Hint.QUALITY, Hint.ATTRIBUTE, Hint.ADDRESS, Hint.BIRTH, Hint.DATE, Hint.CALENDAR, Hint.KIND_OF_GOODS,
     Hint.DESCRIPTION, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.QUANTITY, Hint.SENSITIVE,
 )  # fmt: skip
-
-
-class Naming(IntEnum):
-    """How a column name identifies the person of a row, the surest first."""
-
-    BUYER = 1
-    HOUSEHOLD = 2
-    CARD = 3
-    CONTACT = 4
-    BUYERS_NAME = 5
-    PERSON = 6
-    ROLE = 7  # a schema says so, the name does not
-
-
+Naming = IntEnum("Naming", "BUYER HOUSEHOLD CARD CONTACT BUYERS_NAME PERSON ROLE")
+"""How a column name identifies the person of a row, the surest first; by its role a schema says so, and no name."""
 _NAMINGS = {hint: Naming[hint.name] for hint in (Hint.BUYER, Hint.HOUSEHOLD, Hint.CARD, Hint.CONTACT, Hint.PERSON)}
 
 
@@ -201,11 +188,8 @@ def not_overruled(people: Sequence[PeopleColumn]) -> list[PeopleColumn]:
 
 def people_columns(columns: Sequence[Column], head: pl.DataFrame) -> list[PeopleColumn]:
     """Return the columns that tell by their names whom rows are about, the surest first."""
-    named = []
-    for column in columns:
-        naming = naming_of(column, head[column.name])
-        if naming is not None:
-            named.append(PeopleColumn(column.name, naming, Repeats.of(head[column.name])))
+    namings_of = ((column.name, naming_of(column, head[column.name])) for column in columns)
+    named = [PeopleColumn(name, naming, Repeats.of(head[name])) for name, naming in namings_of if naming is not None]
     # a number for each order is called customer too, where another is said to be unique to people
     return sorted(named, key=lambda column: (column.naming, "_unique_" not in spelled(column.name)))
 
@@ -324,11 +308,10 @@ class PeopleSeen:
         self._rows += len(block)
         for name in self._columns:
             before = self._seen.get(name, np.empty(0, dtype=np.uint64))
-            if len(before) >= _MOST_SEEN:
-                continue
-            hashes = filled(block[name]).cast(pl.String).hash(seed=0).to_numpy()
-            self._seen[name] = np.union1d(before, hashes)
-            self._filled[name] = self._filled.get(name, 0) + len(hashes)
+            if len(before) < _MOST_SEEN:
+                hashes = filled(block[name]).cast(pl.String).hash(seed=0).to_numpy()
+                self._seen[name] = np.union1d(before, hashes)
+                self._filled[name] = self._filled.get(name, 0) + len(hashes)
 
     def reject_repeated_people(self) -> None:
         """Stop where somebody stood in several rows."""

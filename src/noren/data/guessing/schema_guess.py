@@ -78,9 +78,8 @@ def guess_schema(
         if head is None:
             raise FileError(_("the file has no rows; give a file with at least one row"), file=path)
         rows = parquet_rows(source)
-        layout_note = _("read as {form}, {columns} columns, {rows:,} rows").format(
-            form="Parquet", columns=head.width, rows=rows
-        )
+        layout_note = _("read as {form}, {columns} columns, {rows:,} rows")
+        layout_note = layout_note.format(form="Parquet", columns=head.width, rows=rows)
     elif source.kind == "excel":
         sheet = excel_sheet(source)
         head, (layout_note, *more) = sheet.frame[:SAMPLE_ROWS], sheet.notes
@@ -166,10 +165,9 @@ def guess_columns(
     listed = listing([f"{c.name} = {c.role}" for c in columns])
     notes.append(_("guessed a {kind}: {roles}").format(kind=name_of_kind, roles=listed))
     schema = Schema(name=name[:100], kind=decision.kind, guessed=True, columns=tuple(columns))
+    questions = [*decision.questions, *questions, *role_questions]
     understood = tuple(understanding(head[column.name], column) for column in columns)
-    return SchemaGuess(
-        schema, (*notes, *decision.notes), (*decision.questions, *questions, *role_questions), understood
-    )
+    return SchemaGuess(schema, (*notes, *decision.notes), tuple(questions), understood)
 
 
 LARGEST_DOMAIN = 100
@@ -191,10 +189,9 @@ def read_block(block: pl.DataFrame, columns: Sequence[Column]) -> Reading:
     """Read a block of texts or of typed values, and tell which cells could not be read; infinite numbers cannot."""
     typed, lost = read_values(block, columns, nan_is_missing=True)
     numbers = [c.name for c in columns if c.type == ValueType.DECIMAL]
-    for name, odd in typed.select(pl.col(numbers).is_infinite().any()).to_dicts()[0].items() if numbers else ():
-        if odd:
-            cells = typed[name].is_infinite().fill_null(value=False)
-            lost[name] = lost[name] | cells if name in lost else cells
+    infinite = typed.select(pl.col(numbers).is_infinite().fill_null(value=False))
+    for cells in (cells for cells in infinite if cells.any()):
+        lost[cells.name] = lost[cells.name] | cells if cells.name in lost else cells
     return typed, lost
 
 
@@ -204,9 +201,7 @@ class Widening:
     def __init__(self, schema: Schema) -> None:
         self._guess = schema
         self._columns = {column.name: column for column in schema.columns}
-        self._domains: dict[str, set[str] | None] = {
-            c.name: set(c.domain) if c.domain is not None else None for c in schema.columns
-        }
+        self._domains = {c.name: None if c.domain is None else set(c.domain) for c in schema.columns}
         # row, text and type of the first cell that a guessed type could not read
         self._gave_way: dict[str, tuple[int, str, ValueType]] = {}
         self._missing: set[str] = set()

@@ -182,9 +182,8 @@ def _names(category: Whole, family: Whole, member: Whole, lettered: Flags, rng: 
     plain = pl.Series(_COLOURS).gather(colour) + " " + pl.Series(_STYLES).gather(style) + " " + chosen
     # a name that comes again has a size, or a number when sizes run out
     turn = plain.to_frame("name").select(pl.int_range(pl.len()).over("name")).to_series().to_numpy()
-    again = pl.Series(
-        [*(f"{size} " if size else "" for size in _SIZES), *(f"NO {j} " for j in range(17, 2 + turn.max()))]
-    )
+    sizes = (f"{size} " if size else "" for size in _SIZES)
+    again = pl.Series([*sizes, *(f"NO {j} " for j in range(17, 2 + turn.max()))])
     return (again.gather(turn) + plain).to_list()
 
 
@@ -231,10 +230,6 @@ class Customers:
     loyalty: Real
     favourites: Whole
     favourite_chance: Real
-
-    def part(self, low: int, high: int) -> "Customers":
-        """Return the customers from ``low`` up to ``high``."""
-        return Customers(**{name: values[low:high] for name, values in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -373,10 +368,8 @@ def _goods(
     place = so_far - 1 - (so_far - again)[invoice_start]
     per_invoice = np.maximum(np.bincount(invoice, again, minlength=size.size), 1.0)[invoice]
     u = rng.random(line.size)
-    source = np.where(
-        again, first_line + ((place + u) / per_invoice * (invoice_start - first_line)).astype(np.int64), line
-    )
-    source = _first_purchase(source)
+    earlier = first_line + ((place + u) / per_invoice * (invoice_start - first_line)).astype(np.int64)
+    source = _first_purchase(np.where(again, earlier, line))
     # Of the articles that still come twice on an invoice most give way to something new.
     _keys, first = np.unique(invoice * line.size + source, return_index=True)
     twice = rng.random(line.size) > _TWICE

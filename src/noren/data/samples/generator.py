@@ -111,14 +111,13 @@ def master(customers: int = 400, seed: int = 0) -> pl.DataFrame:
     labels, country = _identities(customers, seed)
     rng = _stream(seed, 4)
     born = np.datetime64("1940-01-01") + rng.integers(0, 365 * 54, customers)
-    return pl.DataFrame(
-        {
-            "customer": labels,
-            "sex": pl.Series(["f", "m"]).gather((rng.random(customers) < 0.5).astype(np.int64)),
-            "birthday": pl.Series(born.astype("datetime64[D]")).cast(pl.Date),
-            "country": _COUNTRIES.gather(country),
-        }
-    )
+    columns = {
+        "customer": labels,
+        "sex": pl.Series(["f", "m"]).gather((rng.random(customers) < 0.5).astype(np.int64)),
+        "birthday": pl.Series(born.astype("datetime64[D]")).cast(pl.Date),
+        "country": _COUNTRIES.gather(country),
+    }
+    return pl.DataFrame(columns)
 
 
 def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) -> None:
@@ -198,10 +197,9 @@ def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataF
     # runs of customers with about _CHUNK_ROWS rows each, and where each begins
     chunk = starts(people.rows) // _CHUNK_ROWS
     bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), people.rows.size]
-    drawn: Iterator[tuple[int, BasketLines]] = (
-        (low, baskets(shop, people.part(low, high), _stream(seed, 3, number)))
-        for number, (low, high) in enumerate(pairwise(bounds))
-    )
+    own = (Customers(**{name: values[a:b] for name, values in vars(people).items()}) for a, b in pairwise(bounds))
+    drawn: Iterator[tuple[int, BasketLines]]
+    drawn = ((bounds[n], baskets(shop, part, _stream(seed, 3, n))) for n, part in enumerate(own))
     if people.rows.sum() <= SORTED_ROWS:
         parts = [vars(lines) | {"customer": lines.customer + low} for low, lines in drawn]
         whole = BasketLines(**{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
@@ -211,16 +209,14 @@ def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataF
         order = np.lexsort((lines.customer, lines.moment))
         size = lines.size[order]
         row = np.arange(lines.item.size) + np.repeat(starts(lines.size)[order] - starts(size), size)
-        yield pl.DataFrame(
-            {
-                "customer": np.repeat(lines.customer[order] + low, size),
-                "invoice": np.repeat(np.arange(size.size) + invoices, size),
-                "moment": np.repeat(lines.moment[order], size),
-                "item": lines.item[row],
-                "pence": lines.pence[row],
-                "quantity": lines.quantity[row],
-            },
-        ).cast(pl.Int32)
+        of_invoices = {
+            "customer": lines.customer[order] + low,
+            "invoice": np.arange(size.size) + invoices,
+            "moment": lines.moment[order],
+        }
+        columns = {name: np.repeat(values, size) for name, values in of_invoices.items()}
+        columns |= {name: getattr(lines, name)[row] for name in ("item", "pence", "quantity")}
+        yield pl.DataFrame(columns).cast(pl.Int32)
         invoices += size.size
 
 
@@ -272,10 +268,8 @@ def _blocks(customers: int, rows: int, items: int, seed: int, block_rows: int) -
         )
 
 
-def sample_blocks(
-    schema: Schema, *, customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0
-) -> Iterator[pl.DataFrame]:
-    """Return blocks of generated purchases in the columns of ``schema``."""
+def sample_blocks(schema: Schema, **size: int) -> Iterator[pl.DataFrame]:
+    """Return blocks of generated purchases in the columns of ``schema``; of which ``size``, :func:`generate` says."""
     if schema.kind != Kind.HISTORY:
         raise ParameterError(say("other_kind", schema=schema.name, kind=schema.kind, other=Kind.HISTORY))
     columns = []
@@ -289,7 +283,7 @@ def sample_blocks(
         else:
             raise ParameterError(say("unknown_column", name=column.name))
         columns.append(made_of.alias(column.name))
-    return (block.select(columns) for block in generate(customers, rows, items, seed))
+    return (block.select(columns) for block in generate(**size))
 
 
 def sample_history(

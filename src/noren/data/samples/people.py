@@ -55,9 +55,7 @@ def sample_people(rows: int = 4_000, seed: int = 0) -> Table:
     if not 1 <= rows <= MOST_PEOPLE:
         raise ParameterError.out_of_range("rows", rows, f"1 <= rows <= {MOST_PEOPLE:,}")
     schema = Schema.preset("people")
-    drawn = {
-        name: pl.Series(values) for name, values in _columns(rows, np.random.Generator(np.random.Philox(seed))).items()
-    }
+    drawn = {name: pl.Series(v) for name, v in _columns(rows, np.random.Generator(np.random.Philox(seed))).items()}
     for name, values in drawn.items():
         if (domain := schema[name].domain) is not None:
             drawn[name] = pl.Series(domain, dtype=pl.String).gather(values)
@@ -105,15 +103,13 @@ def _columns(rows: int, rng: np.random.Generator) -> dict[str, Whole]:
     score -= 0.35 * woman
     income = np.searchsorted(_INCOME_CUTS, score + 0.75 * rng.standard_normal(rows)).astype(np.int64)
 
-    weights = np.column_stack(
-        [
-            2.0 - 0.30 * decades,  # none
-            -0.9 - 0.10 * decades + 0.2 * woman,  # asthma
-            -0.8 + 0.15 * decades + 0.9 * by_hand,  # back pain
-            -0.9 - 0.20 * decades + 0.4 * woman + 0.5 * (marital != 1),  # depression
-            -1.6 + 0.45 * decades,  # diabetes
-            -2.2 + 0.75 * decades - 0.4 * woman,  # heart disease
-        ]
+    illnesses = (
+        2.0 - 0.30 * decades,  # none
+        -0.9 - 0.10 * decades + 0.2 * woman,  # asthma
+        -0.8 + 0.15 * decades + 0.9 * by_hand,  # back pain
+        -0.9 - 0.20 * decades + 0.4 * woman + 0.5 * (marital != 1),  # depression
+        -1.6 + 0.45 * decades,  # diabetes
+        -2.2 + 0.75 * decades - 0.4 * woman,  # heart disease
     )
     return {
         "age": age,
@@ -124,7 +120,7 @@ def _columns(rows: int, rng: np.random.Generator) -> dict[str, Whole]:
         "occupation": occupation,
         "weekly-hours": hours,
         "income": income,
-        "illness": _drawn(rng, weights),
+        "illness": _drawn(rng, np.column_stack(illnesses)),
     }
 
 

@@ -90,13 +90,11 @@ class ShapeCounter:
         mean_items = pairs.size / n if n else 0.0
         if every_pair == 0:
             return HistoryShape(n, self.rows, mean_items, 0.0, 0.0)
-        h = overlap / every_pair
+        about, h = (n, self.rows, mean_items), overlap / every_pair
         if n <= EXACT_CUSTOMERS:
-            return HistoryShape(
-                n, self.rows, mean_items, _mean_jaccard(customer, item, n, buyers), h, mu_pairs=every_pair
-            )
+            return HistoryShape(*about, _mean_jaccard(customer, item, n, buyers), h, mu_pairs=every_pair)
         mu, error = _sampled_jaccard(pairs, n, np.random.Generator(np.random.PCG64(seed)))
-        return HistoryShape(n, self.rows, mean_items, mu, h, mu_is_exact=False, mu_error=error, mu_pairs=SAMPLED_PAIRS)
+        return HistoryShape(*about, mu, h, mu_is_exact=False, mu_error=error, mu_pairs=SAMPLED_PAIRS)
 
 
 def _distinct(keys: Whole) -> Whole:
