@@ -17,7 +17,6 @@ written.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import http.client
 import os
 import re
@@ -28,8 +27,9 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 from urllib.parse import urlsplit
 
 import polars as pl
@@ -47,6 +47,7 @@ from noren.tables import Texts, table_of
 from noren.version import __version__
 
 say = Texts(__name__)
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -97,16 +98,15 @@ class Dataset:
         >>> KNOWN[1].part("test").names
         ('adult.test',)
         """
-        for part in self.parts:
-            if part.role == role:
-                return part
-        raise _unknown(f"part of {self.name}", role, [part.role for part in self.parts])
+        return _by_name(f"part of {self.name}", role, {part.role: part for part in self.parts})
 
 
-def _unknown(setting: str, name: str, names: list[str]) -> UnknownNameError:
+def _by_name(setting: str, name: str, entries: Mapping[str, Entry]) -> Entry:
+    if name in entries:
+        return entries[name]
     message = _("there is no {setting} {value!r}{hint}; use one of {names}")
-    about = {"value": name[:200], "hint": suggestion(name, names), "names": ", ".join(names)}
-    return UnknownNameError(message.format(setting=setting, **about))
+    about = {"value": name[:200], "hint": suggestion(name, entries), "names": ", ".join(entries)}
+    raise UnknownNameError(message.format(setting=setting, **about))
 
 
 KNOWN = tuple(TypeAdapter(Dataset).validate_python(about) for about in table_of(__name__)["dataset"])
@@ -153,10 +153,7 @@ def describe(name: str) -> Dataset:
     >>> describe("adult").rows
     32561
     """
-    for dataset in KNOWN:
-        if dataset.name == name:
-            return dataset
-    raise _unknown("dataset", name, [dataset.name for dataset in KNOWN])
+    return _by_name("dataset", name, {dataset.name: dataset for dataset in KNOWN})
 
 
 def cache_folder() -> Path:
@@ -258,10 +255,9 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     folder = cache_folder()
     address = f"{archive.rstrip('/')}/{dataset.archive}"
     packed = folder / f"{name}.zip"
+    remedy = _how_to_get(dataset, archive)
     if not packed.exists():  # it is where an earlier call was stopped between its download and its end
-        download(
-            address, packed, remedy=_how_to_get(dataset, archive), progress=part_of(progress, 0.0, 0.9), timeout=timeout
-        )
+        download(address, packed, remedy=remedy, progress=part_of(progress, 0.0, 0.9), timeout=timeout)
     progress(0.9, _("checking"))
     try:
         with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as aside:
@@ -277,7 +273,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
     except InputError as error:
         packed.unlink()
         message = _("the download failed ({reason})").format(reason=error.problem.rule)
-        raise FileError(message, _how_to_get(dataset, archive), file=address) from None
+        raise FileError(message, remedy, file=address) from None
     packed.unlink()
     progress(1.0, _("done"))
     return Located(dataset, folder, _parts_in(folder, dataset))
@@ -290,10 +286,8 @@ def verify(located: Located) -> None:
         part = dataset.part(role)
         if part.digest is None:
             continue
-        if part.by_rows:
-            actual = rows_digest(read(path, dataset.schema).data)
-        else:
-            actual = hashlib.sha256(read_all_bytes(path)).hexdigest()
+        by_rows = part.by_rows
+        actual = rows_digest(read(path, dataset.schema).data) if by_rows else sha256(read_all_bytes(path)).hexdigest()
         if actual != part.digest:
             about = {"name": path.name, "dataset": dataset.name, "actual": actual[:12]}
             raise FileError(say("other_content", **about), file=path)
@@ -341,9 +335,8 @@ def download(
         total = _receive(address, part, progress, timeout, largest)
         have = part.stat().st_size
         if total is not None and have < total:
-            raise _NetworkError(
-                _("the connection ended after {have:,} of {total:,} bytes").format(have=have, total=total)
-            )
+            message = _("the connection ended after {have:,} of {total:,} bytes")
+            raise _NetworkError(message.format(have=have, total=total))
         if have > largest:
             part.unlink()
             raise _NetworkError(_too_large(target.name, largest))

@@ -116,12 +116,9 @@ def release_categories(statement: Statement) -> dict[str, list[str]] | None:
     stated = statement.notes.get("categories")
     if not isinstance(stated, dict):
         return None
-    fits = all(
-        isinstance(c, str) and isinstance(items, list) and items and all(isinstance(i, str) for i in items)
-        for c, items in stated.items()
-    )
-    if not fits:
-        raise ParameterError(say("categories_not_lists"))
+    for category, items in stated.items():
+        if not (items and isinstance(items, list) and all(isinstance(text, str) for text in (category, *items))):
+            raise ParameterError(say("categories_not_lists"))
     return {str(category): list(items) for category, items in stated.items()}
 
 
@@ -208,10 +205,8 @@ def grid_categories(history: History, degrees: float) -> Categories:
     for name, above, below in zip(place, "NE", "SW", strict=True):
         own = pl.col(name).cast(pl.Float64)
         parts += [pl.when(own < 0).then(pl.lit(below)).otherwise(pl.lit(above)), grid_cell(own.abs(), degrees)]
-    named = cells.drop_nulls("item").select(
-        "item", pl.concat_str(parts[0], parts[1], pl.lit(" "), *parts[2:]).fill_null(UNKNOWN).alias("cell")
-    )
-    return Categories(dict(named.sort("item").iter_rows()))
+    cell = pl.concat_str(parts[0], parts[1], pl.lit(" "), *parts[2:]).fill_null(UNKNOWN)
+    return Categories(dict(cells.drop_nulls("item").select("item", cell=cell).sort("item").iter_rows()))
 
 
 DEFAULT_COUNT = 19

@@ -85,9 +85,8 @@ def kind(cells: pl.Series) -> pl.Series:
         several, word = cell.list.len() != 1, "set"
     else:
         several, word = pl.lit(value=False), "set"
-    kinds = (
-        pl.when(cell.is_null()).then(pl.lit("suppressed")).when(several).then(pl.lit(word)).otherwise(pl.lit("exact"))
-    )
+    live = pl.when(several).then(pl.lit(word)).otherwise(pl.lit("exact"))
+    kinds = pl.when(cell.is_null()).then(pl.lit("suppressed")).otherwise(live)
     return cells.to_frame().select(kinds.cast(KINDS).alias(name))[name]
 
 

@@ -122,38 +122,25 @@ def _levels_of(
     occurring = value_texts.unique().to_frame("0")
     # values by their labels from the top down: codes of a label stand together, and the order says nothing of the rows
     present = labels.join(occurring, on="0", how="semi").sort([str(level) for level in reversed(range(depth))])
-    codes = value_texts.to_frame("0").join(
-        present.select("0", code=pl.int_range(pl.len())), on="0", how="left", maintain_order="left"
-    )["code"]
+    codes = value_texts.replace_strict(present["0"], pl.int_range(len(present), eager=True))
     small = np.min_scalar_type(len(present))  # of many rows codes are what takes memory
     steps: list[Whole] = []
     level_names, leaves = [present["0"]], [np.ones(len(present), dtype=np.int64)]
     below = np.arange(len(present), dtype=np.int64)
     for level in range(1, depth):
-        its = present[str(level)]
-        names = its.unique(maintain_order=True)
-        rank = pl.DataFrame({"label": names, "code": pl.int_range(len(names), eager=True)})
-        here = its.to_frame("label").join(rank, on="label", how="left", maintain_order="left")["code"].to_numpy()
+        names = present[str(level)].unique(maintain_order=True)
+        rank = pl.int_range(len(names), eager=True)
+        here = present[str(level)].replace_strict(names, rank).cast(pl.Int64).to_numpy()
         step = np.zeros(int(below.max(initial=-1)) + 1, dtype=np.int64)
         step[below] = here
         steps.append(step)
-        covered = labels.group_by(pl.col(str(level)).alias("label")).len("leaves")
-        leaves.append(
-            rank.join(covered, on="label", how="left", maintain_order="left")["leaves"].cast(pl.Int64).to_numpy()
-        )
+        covered = labels.group_by(label=str(level)).len("leaves")
+        leaves.append(names.replace_strict(*covered).cast(pl.Int64).to_numpy())
         level_names.append(names)
-        below = here.astype(np.int64)
-    telling = pl.when(pl.col("x") != SAYS_NOTHING).then("x")
-    level_labels = tuple(names.to_frame("x").select(telling)["x"] for names in level_names)
-    return ColumnLevels(
-        column,
-        codes.to_numpy().astype(small)[which.to_numpy()],
-        LevelTable(len(present), tuple(steps)),
-        level_labels,
-        tuple(leaves),
-        len(labels),
-        counts,
-    )
+        below = here
+    level_labels = tuple(names.set(names == SAYS_NOTHING, None) for names in level_names)
+    row_codes, ladder = codes.to_numpy().astype(small)[which.to_numpy()], LevelTable(len(present), tuple(steps))
+    return ColumnLevels(column, row_codes, ladder, level_labels, tuple(leaves), len(labels), counts)
 
 
 # --- what cells cost -------------------------------------------------------------------------------------------------
@@ -182,9 +169,8 @@ def entropy_costs(columns: Sequence[ColumnLevels]) -> CellCosts:
     for column in columns:
         own = column.rows_by_code(0)
         counts = [column.rows_by_code(level) for level in range(column.ladder.levels)]
-        costs.append(
-            [float((own * np.log2(f[to] / own)).sum()) for f, to in zip(counts, column.ladder.maps(), strict=True)]
-        )
+        on_levels = zip(counts, column.ladder.maps(), strict=True)
+        costs.append([float((own * np.log2(f[to] / own)).sum()) for f, to in on_levels])
         extra.append([np.log2(rows / f) for f in counts])
         most += float((own * np.log2(rows / own)).sum())
     scale = np.full(len(columns), 1.0 / most if most > 0 else 0.0)

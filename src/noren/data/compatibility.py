@@ -54,15 +54,12 @@ def with_item_column(*histories: History) -> tuple[History, ...]:
     name = "item"
     while any(name in history.frame.columns for history in histories):
         name += "_"
-    column = Column(name=name, role=Role.ITEM)
-    return tuple(
-        replace(
-            history,
-            frame=history.frame.with_columns(pl.lit(_THE_ITEM).alias(name)),
-            schema=history.schema.model_copy(update={"columns": (*history.schema.columns, column)}),
-        )
-        for history in histories
-    )
+    with_items = []
+    for history in histories:
+        columns = (*history.schema.columns, Column(name=name, role=Role.ITEM))
+        frame = history.frame.with_columns(pl.lit(_THE_ITEM).alias(name))
+        with_items.append(replace(history, frame=frame, schema=history.schema.model_copy(update={"columns": columns})))
+    return tuple(with_items)
 
 
 def missing_columns(history: History, roles: Iterable[Role]) -> dict[str, Any]:
@@ -219,9 +216,8 @@ def consistent_customers(
         rows.append(public_rows.counts)
     candidates = joined(blocks, len(arrays.customers))
     counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[arrays.history]
-    return ConsistentCandidates(
-        candidates, arrays.pseudonyms, arrays.customers, arrays.history, counts, arrays.known.counts
-    )
+    names = arrays.pseudonyms, arrays.customers
+    return ConsistentCandidates(candidates, *names, arrays.history, counts, arrays.known.counts)
 
 
 def comparison_arrays(original: History, public: History, classes: pl.DataFrame | None = None) -> ComparisonArrays:
@@ -327,15 +323,14 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     >>> len(known), sorted(set(known["item"]) - {"22", "85", "7"})
     (2, [])
     """
-    _reject_no_share(share)
-    if item_prefix is not None and item_prefix < 1:
-        raise ParameterError.out_of_range("item-prefix", item_prefix, "item-prefix >= 1")
     there = original[Role.CUSTOMER].is_not_null()  # in the contest's files a row that is not known is DEL
     known = original if there.all() else original.take(there.arg_true())
-    if share < 1:
+    if share != 1:
         known = known.take(_drawn(len(known), share, seed))
     if item_prefix is None:
         return known
+    if item_prefix < 1:
+        raise ParameterError.out_of_range("item-prefix", item_prefix, "item-prefix >= 1")
     column = original.schema.role(Role.ITEM)
     cut = exact_values(known, column).cast(pl.String).str.slice(0, item_prefix)
     return known.with_values(cut.alias(column.name))
@@ -351,21 +346,17 @@ def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_pr
     >>> partial_table(Table.of({"age": [20, 30, 40, 50]}, schema), 0.5, seed=1).frame["age"].null_count()
     2
     """
-    _reject_no_share(share)
-    if item_prefix is not None:
-        raise ParameterError(_("a table has no use for {option}; omit it").format(option="--item-prefix"))
     unknown = np.ones(len(original), dtype=np.bool_)
     unknown[_drawn(len(original), share, seed).to_numpy()] = False
+    if item_prefix is not None:
+        raise ParameterError(_("a table has no use for {option}; omit it").format(option="--item-prefix"))
     known_rows = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
     return replace(original, frame=original.frame.select(known_rows), spelling=Spelling())
 
 
 def _drawn(rows: int, share: float, seed: int) -> pl.Series:
+    if not 0 < share <= 1:
+        raise ParameterError.out_of_range("knowledge", share, "0 < knowledge <= 1")
     # the raw stream is what numpy promises to keep
     order = np.argsort(np.random.Philox(key=seed).random_raw(rows), kind="stable")
     return pl.Series(np.sort(order[: round(share * rows)]))
-
-
-def _reject_no_share(share: float) -> None:
-    if not 0 < share <= 1:
-        raise ParameterError.out_of_range("knowledge", share, "0 < knowledge <= 1")

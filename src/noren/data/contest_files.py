@@ -84,8 +84,7 @@ def read_rows(source: SourceLike, schema: Schema) -> History:
         )
         columns |= parse_values(blank, some, CellPlace(source.path)).to_dict()
         empty = blank.select(pl.any_horizontal(pl.all() == "")).to_series() & ~deleted
-        if empty.any():
-            at = int(empty.arg_true()[0])
+        for at in empty.arg_true()[:1]:
             name = next(c.name for c in plain if blank[c.name][at] == "")
             raise ValueInCellError(say("value_missing"), file=source.path, row=at + 1, column=name)
     frame = pl.DataFrame([columns[name] for name in schema.names])
@@ -128,13 +127,11 @@ def read_master(source: SourceLike) -> pl.DataFrame:
 
 def read_pairs(source: SourceLike) -> pl.DataFrame:
     """Read ``F`` or ``F'`` of 2018: pseudonym, customer; a third column is the period. An empty file names nobody."""
-    names: tuple[str, ...] = ("pseudonym", "customer")
-    source = Source.open(source)
+    names, source = ("pseudonym", "customer", "period"), Source.open(source)
     if source.kind == "text" and source.size == 0:
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-    if len(source.text_form(_LAYOUT, quoting=False).first_line) == 3:
-        names = (*names, "period")
-    return _texts(source, names)[0]
+        return pl.DataFrame(schema=dict.fromkeys(names[:2], pl.String))
+    cells = len(source.text_form(_LAYOUT, quoting=False).first_line)
+    return _texts(source, names if cells == 3 else names[:2])[0]
 
 
 def read_months(source: SourceLike) -> pl.DataFrame:

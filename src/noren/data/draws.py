@@ -11,6 +11,7 @@ good for.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +36,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 _BLOCK_ROWS = 1 << 20
+_Categories = Mapping[str, Sequence[str]]
 _Drawer = Callable[[slice, Real], pl.Series]
 """Draws a column's values at some rows, from a uniform number for each."""
 
@@ -66,7 +68,7 @@ class Draws:
         public: History,
         *,
         seed: int,
-        categories: Mapping[str, Sequence[str]] | None = None,
+        categories: _Categories | None = None,
         places: Whole | None = None,
         only: Collection[Role] | None = None,
     ) -> None:
@@ -118,21 +120,16 @@ def write_draws(draws: DataSets, count: int, path: str | Path, *, progress: Prog
     path = Path(path)
     if path.suffix.lower() != ".parquet":
         raise ParameterError(say("parquet_only", count=count), file=path)
-    with writing_file(path) as aside:
+    with writing_file(path) as aside, ExitStack() as stack:
         writer: pq.ParquetWriter | None = None
-        try:
-            for i, draw in enumerate(draws.first(count)):
-                progress(i / count, _("draw {number} of {count}").format(number=i + 1, count=count))
-                if "draw" in draw.frame.columns:
-                    raise SchemaError(say("draw_column_exists", name="draw"), column="draw")
-                number = pl.lit(i, dtype=pl.UInt32).alias("draw")
-                table = draw.frame.select(number, *draw.schema.names).to_arrow()
-                if writer is None:
-                    writer = pq.ParquetWriter(aside, table.schema, compression="zstd")
-                writer.write_table(table)
-        finally:
-            if writer is not None:
-                writer.close()
+        for i, draw in enumerate(draws.first(count)):
+            progress(i / count, _("draw {number} of {count}").format(number=i + 1, count=count))
+            if "draw" in draw.frame.columns:
+                raise SchemaError(say("draw_column_exists", name="draw"), column="draw")
+            number = pl.lit(i, dtype=pl.UInt32).alias("draw")
+            table = draw.frame.select(number, *draw.schema.names).to_arrow()
+            writer = writer or stack.enter_context(pq.ParquetWriter(aside, table.schema, compression="zstd"))
+            writer.write_table(table)
     return path
 
 
@@ -161,12 +158,7 @@ def typed_values(drawn: Real, column: Column) -> pl.Series:
 
 
 def _from_choices(
-    values: pl.Series,
-    cells: pl.Series,
-    column: Column,
-    categories: Mapping[str, Sequence[str]] | None,
-    *,
-    keeps_blanks: bool,
+    values: pl.Series, cells: pl.Series, column: Column, categories: _Categories | None, *, keeps_blanks: bool
 ) -> _Drawer:
     """Return what draws a column of names: one of the set, of the set's categories, or of all there are."""
     everything = values.drop_nulls().unique().cast(pl.String).sort()

@@ -21,7 +21,7 @@ import importlib
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -31,10 +31,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import polars as pl
 import pyarrow as pa
 
-from noren.data.cells import is_generalised, is_interval, set_dtype, with_occurring_domain
+from noren.data.cells import in_texts, is_generalised, is_interval, set_dtype, with_occurring_domain
 from noren.data.formats.parse import parse_cells, parse_column, parse_values
 from noren.data.formats.render import Spelling, cell_text, lines_of
 from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.data.schema import reject_missing as reject_missing
 from noren.errors import ParameterError, SchemaError, ValueInCellError, listing
 from noren.i18n import _, active_language
 from noren.tables import Texts
@@ -92,20 +93,11 @@ class PreviewGrid:
             f'<th scope="col"{style}>{_safe(name)}{f"<small>{_safe(under)}</small>" if under else ""}</th>'
             for (name, under), style in zip(self.headings, styles, strict=True)
         )
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td{style}>{_safe(cell)}</td>" for cell, style in zip(row, styles, strict=True))
-            + "</tr>"
-            for row in self.rows
-        )
-        parts = [
-            text.format(first=1, last=len(part), total=f"{total:,}")
-            for text, part, total in (
-                (_("{first} to {last} of {total}"), self.rows, self.all_rows),
-                (_("columns {first} to {last} of {total}"), self.headings, self.all_columns),
-            )
-            if total > len(part)
-        ]
+        cells = [[f"<td{style}>{_safe(cell)}</td>" for cell, style in zip(r, styles, strict=True)] for r in self.rows]
+        body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+        rows, columns = _("{first} to {last} of {total}"), _("columns {first} to {last} of {total}")
+        counts = ((rows, self.rows, self.all_rows), (columns, self.headings, self.all_columns))
+        parts = [text.format(first=1, last=len(p), total=f"{total:,}") for text, p, total in counts if total > len(p)]
         caption = f"<caption>{_safe('; '.join(parts))}</caption>" if parts else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -134,7 +126,7 @@ class Card:
         return "\n".join([f"{self.kind} {self.name}", *(f"{label}: {value}" for label, value in self.facts)])
 
 
-class ResultSet(Mapping[str, Result]):
+class ResultSet(dict[str, Result]):
     """ResultSet by name, printed as a table: what ``"all"`` attacks or measures gave, or the components there are.
 
     ``failed`` names those that broke down, with the reason.
@@ -143,16 +135,8 @@ class ResultSet(Mapping[str, Result]):
     def __init__(
         self, results: Mapping[str, Result], table: pl.DataFrame, failed: Mapping[str, str] | None = None
     ) -> None:
-        self._results, self._table, self.failed = results, table, failed or {}
-
-    def __getitem__(self, name: str) -> Result:
-        return self._results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
+        super().__init__(results)
+        self._table, self.failed = table, failed or {}
 
     def to_polars(self) -> pl.DataFrame:
         """Return the table, one row for each result; ``to_pandas()`` of it is pandas'."""
@@ -164,9 +148,7 @@ class ResultSet(Mapping[str, Result]):
 
     def _repr_html_(self) -> str:
         table = self._table
-        rows = [
-            [number(cell) if isinstance(cell, int | float) else str(cell or "–") for cell in r] for r in table.rows()
-        ]
+        rows = [[number(c) if isinstance(c, int | float) else str(c or "–") for c in r] for r in table.rows()]
         numeric = [dtype.is_numeric() for dtype in table.dtypes]
         grid = PreviewGrid([(name, "") for name in table.columns], rows, numeric, len(table), table.width)
         return Card("", "", [*self.failed.items()], grid).html()
@@ -183,8 +165,9 @@ Cells = Literal["text", "typed"]
 # --- in --------------------------------------------------------------------------------------------------------------
 
 
-def frame_of(data: Any) -> pl.DataFrame:
-    """Return ``data`` as a Polars frame: a Polars or pandas frame, an Arrow table, or columns by name.
+def frame_of(data: Any, needed: Iterable[str] = ()) -> pl.DataFrame:
+    """Return ``data`` as a Polars frame with the ``needed`` columns: a Polars or pandas frame, an Arrow table, or
+    columns by name.
 
     A lazy frame is collected. Of a pandas frame the columns are taken and the index is not; its missing values (NaN,
     NaT, NA) are nulls.
@@ -221,14 +204,10 @@ def frame_of(data: Any) -> pl.DataFrame:
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             frame = None
     if frame is None or isinstance(data, bytes):
-        raise ParameterError(
-            _(
-                "{kind} is not a table; give a Polars or pandas data frame, an Arrow table, columns by name, or the "
-                "path of a file"
-            ).format(kind=type(data).__name__)
-        )
+        raise ParameterError(say("not_a_table", kind=type(data).__name__))
     if not frame.width:
         raise ParameterError(_("the data has no columns"))
+    reject_missing(needed, frame.columns, index_names(data))
     return frame
 
 
@@ -298,9 +277,7 @@ def pandas_frame(frame: pl.DataFrame) -> Any:
         raise ParameterError(say("pandas_not_installed")) from None
     columns: dict[str, Any] = {}
     for name, dtype in frame.schema.items():
-        values = frame[name]
-        if isinstance(dtype, pl.Enum | pl.Categorical):
-            values = values.cast(pl.String)
+        values = in_texts(frame[name])
         if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
             values = values.cast(pl.List(pl.String))
         if dtype.is_nested() or dtype == pl.Time:
@@ -313,18 +290,6 @@ def pandas_frame(frame: pl.DataFrame) -> Any:
         else:
             columns[name] = values.to_pandas()
     return pandas.DataFrame(columns, columns=list(columns), index=pandas.RangeIndex(len(frame)))
-
-
-def reject_missing(names: Iterable[str], columns: Sequence[str], index: Sequence[str] = ()) -> None:
-    """Stop where data lack a column of one of these names; the cure tells of an index of pandas that has the name."""
-    there = set(columns)
-    for name in (name for name in names if name not in there):
-        rule = _("the data has no column {name!r}{hint}; its columns are {names}")
-        if name in index:
-            rule = _(
-                "{name!r} is the index of the pandas frame, which is not read; make it a column with reset_index()"
-            )
-        raise SchemaError(rule.format(name=name, hint="", names=listing(columns)))
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -350,9 +315,7 @@ class Records:
 
         The index of a pandas frame is not read; ``reset_index()`` makes a column of it.
         """
-        frame = frame_of(data)
-        reject_missing(schema.names, frame.columns, index_names(data))
-        return cls(parse_values(frame, schema), schema)
+        return cls(parse_values(frame_of(data, schema.names), schema), schema)
 
     @classmethod
     def of_release(cls, data: Any, schema: Schema) -> Self:
@@ -361,8 +324,7 @@ class Records:
         Cells may be exact, texts (``[a;b]``, ``{a;b}``, ``*``), intervals (``{"lo": a, "hi": b}``) or lists; a missing
         one is suppressed. What :meth:`to_polars` and :meth:`to_pandas` hand out comes back so.
         """
-        frame = frame_of(data)
-        reject_missing(schema.names, frame.columns, index_names(data))
+        frame = frame_of(data, schema.names)
         return cls(pl.DataFrame([released_cells(frame[c.name], c) for c in schema.columns]), schema)
 
     def __len__(self) -> int:
@@ -416,12 +378,9 @@ class Records:
 
     def _repr_html_(self) -> str:
         """Return how a notebook shows the data: rows, people, columns with their roles, the first rows."""
-        facts = [(_("rows"), f"{len(self):,}"), (_("columns"), f"{len(self.schema.columns):,}")]
-        kind = _("table")
-        if isinstance(self, History):
-            kind = _("history")
-            facts.insert(1, (_("customers"), f"{len(self.customers):,}"))
-        return Card(kind, self.schema.name, facts, self.first_rows()).html()
+        people = [(_("customers"), f"{len(self.customers):,}")] if isinstance(self, History) else []
+        facts = [(_("rows"), f"{len(self):,}"), *people, (_("columns"), f"{len(self.schema.columns):,}")]
+        return Card(_("history") if people else _("table"), self.schema.name, facts, self.first_rows()).html()
 
     def first_rows(self, missing: str = "–") -> PreviewGrid:
         """Return the first rows of the first columns as texts."""
@@ -493,9 +452,8 @@ class History(Records):
 
     def measured(self) -> tuple[Column, ...]:
         """Return the columns that a release generalises and U counts (S0): date, item, price, quantity."""
-        return tuple(
-            c for role in (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY) for c in self.schema.with_role(role)
-        )
+        roles = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
+        return tuple(c for role in roles for c in self.schema.with_role(role))
 
 
 @dataclass(frozen=True, repr=False)

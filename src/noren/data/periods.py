@@ -33,26 +33,24 @@ def periods_of(dates: pl.Series, by: Calendar | Sequence[date] = "month") -> pl.
     """
     day = pl.col("day")
     frame = dates.to_frame("day")
-    if by == "month":
-        name = pl.format("{}/{}", day.dt.year(), day.dt.month())
-    elif by == "week":
-        name = pl.format("{}/W{}", day.dt.iso_year(), day.dt.week())
-    elif by == "quarter":
-        name = pl.format("{}/Q{}", day.dt.year(), day.dt.quarter())
-    else:
-        starts, first = sorted(by), dates.min()
-        if not starts or len(set(starts)) < len(starts):
-            raise ParameterError(_("periods need different first days"))
-        if isinstance(first, date) and first < starts[0]:
-            raise ParameterError(
-                _("{day} lies before the first period; start it on that day or earlier").format(day=first.isoformat())
-            )
-        names = pl.Series([f"{d.year}/{d.month}/{d.day}" for d in starts], dtype=pl.String)
-        places = pl.Series(starts).search_sorted(dates.drop_nulls(), side="right") - 1
-        rows = dates.is_not_null().arg_true()
-        empty = pl.Series("period", [None], dtype=pl.String).new_from_index(0, len(dates))
-        return empty.scatter(rows, names.gather(places)) if len(rows) else empty
-    return frame.select(pl.when(day.is_not_null()).then(name).alias("period")).to_series()
+    if isinstance(by, str):
+        name = {
+            "month": pl.format("{}/{}", day.dt.year(), day.dt.month()),
+            "week": pl.format("{}/W{}", day.dt.iso_year(), day.dt.week()),
+            "quarter": pl.format("{}/Q{}", day.dt.year(), day.dt.quarter()),
+        }[by]
+        return frame.select(pl.when(day.is_not_null()).then(name).alias("period")).to_series()
+    starts, first = sorted(by), dates.min()
+    if not starts or len(set(starts)) < len(starts):
+        raise ParameterError(_("periods need different first days"))
+    if isinstance(first, date) and first < starts[0]:
+        message = _("{day} lies before the first period; start it on that day or earlier")
+        raise ParameterError(message.format(day=first.isoformat()))
+    names = pl.Series([f"{d.year}/{d.month}/{d.day}" for d in starts], dtype=pl.String)
+    places = pl.Series(starts).search_sorted(dates.drop_nulls(), side="right") - 1
+    rows = dates.is_not_null().arg_true()
+    empty = pl.Series("period", [None], dtype=pl.String).new_from_index(0, len(dates))
+    return empty.scatter(rows, names.gather(places)) if len(rows) else empty
 
 
 def period_key(name: str) -> tuple[int, ...]:

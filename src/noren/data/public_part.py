@@ -57,14 +57,9 @@ def published_schema(schema: Schema, statement: Statement, rows: pl.DataFrame | 
                 domain = tuple(value for value in column.domain if value in published) or None
             column = column.model_copy(update={"domain": domain, "minimum": None, "maximum": None})
         columns.append(column)
-    return schema.model_copy(
-        update={
-            "name": "custom" if preset is None else schema.name,
-            "title": schema.title if preset is not None and schema.title == preset.title else "",
-            "guessed": False,
-            "columns": tuple(columns),
-        }
-    )
+    title = schema.title if preset is not None and schema.title == preset.title else ""
+    told = {"name": "custom" if preset is None else schema.name, "title": title}
+    return schema.model_copy(update={**told, "guessed": False, "columns": tuple(columns)})
 
 
 def published_statement(statement: Statement) -> dict[str, Any]:
@@ -135,10 +130,8 @@ def scanned(
     """
     findings = identifying_in(public)
     if isinstance(original, History):  # under a name for each month no value is a pseudonym's own, and yet a customer's
-        filled = [
-            c for c in public.schema.with_role(Role.OTHER) if c.known and not public.frame[c.name].is_null().all()
-        ]
-        same = [original.schema[c.name] for c in filled if c.name in original.schema.names]
+        others = (c.name for c in public.schema.with_role(Role.OTHER) if c.known and c.name in original.schema.names)
+        same = [original.schema[name] for name in others if not public.frame[name].is_null().all()]
         findings |= identifying_columns(same, original.frame, customer=original.schema.role(Role.CUSTOMER).name)
     evidence = {name: finding.evidence for name, finding in findings.items() if finding.sure}
     if original is not None and origin is not None:
@@ -168,12 +161,10 @@ def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> d
         cells = public.frame[column.name].gather_every(step)
         if column.role in (Role.CUSTOMER, Role.QUANTITY) or is_interval(cells.dtype) or cells.dtype.is_temporal():
             continue
-        texts = (
-            cells.cast(pl.List(pl.String)).list.join("\0") if is_set(cells.dtype) else cells.cast(pl.String)
-        ).alias("cell")
+        texts = cells.cast(pl.List(pl.String)).list.join("\0") if is_set(cells.dtype) else cells.cast(pl.String)
         for owner in owners.columns:
             long_enough = pl.col(owner).str.len_chars() >= _SHORTEST  # short numbers are alike by chance
-            both = owners.select(owner).with_columns(texts).drop_nulls().filter(long_enough)
+            both = owners.select(owner).with_columns(cell=texts).drop_nulls().filter(long_enough)
             count = int(both.select(pl.col("cell").str.contains(pl.col(owner), literal=True).sum()).item() or 0)
             if count >= 2 and count > _FEW * len(both) and both[owner].n_unique() > 1:
                 text = _("{count:,} of {rows:,} cells contain the {owner} of their row")

@@ -34,7 +34,7 @@ from noren.data.formats.source import Source, SourceLike, limit_decoded_size
 from noren.data.formats.text_files import BLOCK_BYTES, arrangement, column_names, reject_other_columns, text_blocks
 from noren.data.formats.text_layout import neutral_cells
 from noren.data.formats.workbooks import excel_sheet, write_excel
-from noren.data.frames import History, Records, Table, frame_of, index_names, records_of, reject_missing
+from noren.data.frames import History, Records, Table, frame_of, index_names, records_of
 from noren.data.guessing import Question
 from noren.data.guessing.schema_guess import Reading, SchemaGuess, Widening, guess_columns, guess_schema, read_block
 from noren.data.periods import periods_of
@@ -365,8 +365,6 @@ def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> 
 
 # --- arguments of public functions ------------------------------------------------------------------------------------
 
-_SEEDS = 2**64
-
 
 def checked_seed(seed: Any) -> int:
     """Return ``seed`` as a plain whole number; anything else is an error.
@@ -378,7 +376,7 @@ def checked_seed(seed: Any) -> int:
         number = None if isinstance(seed, bool) else operator.index(seed)
     except TypeError:
         number = None
-    if number is None or not 0 <= number < _SEEDS:
+    if number is None or not 0 <= number < 2**64:
         raise ParameterError.out_of_range("seed", quoted(seed)[1:-1], "0 <= seed < 2^64")
     return number
 
@@ -404,7 +402,7 @@ def as_records(data: Any, schema: SchemaLike | None = None, **decided: Any) -> R
         guess = guess_of(data, **(decided if schema is None else schema.decisions()))
         _reject_open_questions(guess.questions)
         schema = guess.schema if schema is None else schema.typed_by(guess.schema)
-    _reject_other_columns(frame.columns, schema, index_names(data))
+    reject_other_columns(None, frame.columns, schema, index_names(data))
     return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
 
 
@@ -414,8 +412,7 @@ def guess_of(
     """Guess the schema of a data frame of any make, or of a file."""
     if isinstance(data, str | PathLike):
         return guess_schema(Path(data), kind=kind, roles=roles)
-    frame = frame_of(data)
-    reject_missing([name for name in roles or () if name in index_names(data)], frame.columns, index_names(data))
+    frame = frame_of(data, [name for name in roles or () if name in index_names(data)])
     return guess_columns(frame, kind=kind, roles=roles)
 
 
@@ -443,15 +440,6 @@ def _reject_open_questions(questions: Sequence[Question], file: Path | None = No
     if undecided:
         remedy = _("give a schema that answers it (schema=…); noren schema guess writes a draft")
         raise SchemaError(str(undecided[0]), remedy, file=file)
-
-
-def _reject_other_columns(names: Sequence[str], schema: Schema, index: Sequence[str]) -> None:
-    """Stop where data lack a column, or a table has one that nobody described, as files do."""
-    reject_missing(schema.names, names, index)
-    if schema.kind == Kind.TABLE:
-        for name in names:
-            if name not in schema.names:
-                raise SchemaError(say("column_not_in_schema", schema=schema.name), column=name)
 
 
 def open_release(release: Any) -> Any:
@@ -495,12 +483,12 @@ def as_release(release: Any, original: Records) -> Release:
 
 def _released_rows(data: Any, original: Records) -> Records:
     """Return a frame of released rows; a table may lack columns of the original, as identifiers are dropped."""
-    frame, schema = frame_of(data), original.schema
+    schema = original.schema
     if isinstance(original, History):
-        _reject_other_columns(frame.columns, schema, index_names(data))
-        return History.of_release(frame, schema)
+        return History.of_release(data, schema)
+    frame = frame_of(data)
     released = schema.without([name for name in schema.names if name not in frame.columns])
-    _reject_other_columns(frame.columns, released, ())
+    reject_other_columns(None, frame.columns, released)
     return Table.of_release(frame, released)
 
 
@@ -536,9 +524,8 @@ def check_contest(original: Any, release: Any, guess: Any, schema: str, limit: i
     with TemporaryDirectory(prefix="noren-") as folder:
         first = as_written(original, lambda: rows, "T.csv")
         if guess is None:
-            return check_contest(
-                first, as_written(release, lambda: as_release(release, rows).aligned(), "A.csv"), None, schema, limit
-            )
+            aligned = as_written(release, lambda: as_release(release, rows).aligned(), "A.csv")
+            return check_contest(first, aligned, None, schema, limit)
         second = as_written(release, public, "public.csv")
         if not isinstance(guess, str | PathLike):
             seen = rows if release is None else as_public(release, rows)

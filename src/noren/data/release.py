@@ -166,12 +166,11 @@ class Release:
         return f"Release by {brief(by, 200)}: {len(self.public):,} rows{people}; secret withheld"
 
     def _parameters(self) -> str:
-        parameters = [
+        return ", ".join(
             f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
             for name, value in self.statement.parameters.items()
             if value not in (None, (), [], {}, "")
-        ]
-        return ", ".join(parameters)
+        )
 
     def _repr_html_(self) -> str:
         """Return how a notebook shows the release: method, promise, the first rows of the public part."""

@@ -16,7 +16,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
@@ -198,9 +198,8 @@ class Column(BaseModel):
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
             raise ValueError(_("the minimum is above the maximum"))
         if self.number is not None and self.number not in NUMBER_FORMATS:
-            raise ValueError(
-                say("unknown_value", setting="number", value=self.number, hint="", names=", ".join(NUMBER_FORMATS))
-            )
+            about = {"value": self.number, "hint": "", "names": ", ".join(NUMBER_FORMATS)}
+            raise ValueError(say("unknown_value", setting="number", **about))
         if self.format and not format_reads_back(self.format, self.type):
             example = "%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
             raise ValueError(say("bad_format", format=self.format, type=self.type, example=example))
@@ -394,15 +393,10 @@ class Schema(BaseModel):
             place = [str(p) for p in first["loc"]]
             column = None
             if len(place) >= 2 and place[0] == "columns" and place[1].isdigit():
-                columns = settings.get("columns", {})
-                names = (
-                    list(columns)
-                    if isinstance(columns, Mapping)
-                    else [str(c.get("name")) if isinstance(c, Mapping) else "" for c in columns]
-                )
-                index = int(place[1])
-                column = names[index] if index < len(names) else None
-                place = place[2:]
+                own = [*settings["columns"]][int(place[1])]
+                if not isinstance(settings["columns"], Mapping):
+                    own = str(own.get("name")) if isinstance(own, Mapping) else ""
+                column, place = own, place[2:]
             key = f"{'.'.join(place)}: " if place else ""
             rule = key + translated(re.sub(r"^(Value error|Assertion failed), ", "", first["msg"]))
             raise SchemaError(rule, _("correct the schema"), file=file, column=column) from None
@@ -452,6 +446,16 @@ class Schema(BaseModel):
     def without(self, names: Sequence[str]) -> Schema:
         """Return the schema less some columns."""
         return self.model_copy(update={"columns": tuple(c for c in self.columns if c.name not in names)})
+
+
+def reject_missing(
+    names: Iterable[str], columns: Sequence[str], index: Sequence[str] = (), file: str | Path | None = None
+) -> None:
+    """Stop where data lack a column of one of these names; the cure tells of an index of pandas that has the name."""
+    there = set(columns)
+    for name in (name for name in names if name not in there):
+        rule = "is_index" if name in index else "data_no_column"
+        raise SchemaError(say(rule, name=name, hint="", names=listing(columns)), file=file)
 
 
 def reject_unclassified(schema: Schema) -> None:

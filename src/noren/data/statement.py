@@ -33,15 +33,11 @@ class Statement:
         """
         steps = [step for statement in statements for step in statement.steps]
         notes: dict[str, Any] = {"steps": [{"promise": s.promise, "notes": s.notes} for s in steps]}
-        for step in steps:
-            if "categories" in step.notes:
-                notes["categories"] = step.notes["categories"]
-        return cls(
-            method="chain",
-            parameters={"steps": [{"method": s.method} | s.parameters for s in steps]},
-            promise=N_("each step keeps its promise for the output of the previous step"),
-            notes=notes,
-        )
+        categories = [step.notes["categories"] for step in steps if "categories" in step.notes]
+        notes |= {"categories": categories[-1]} if categories else {}
+        parameters = {"steps": [{"method": s.method} | s.parameters for s in steps]}
+        promise = N_("each step keeps its promise for the output of the previous step")
+        return cls("chain", parameters, promise, notes=notes)
 
     @property
     def is_truthful(self) -> bool:

@@ -18,8 +18,9 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -37,15 +38,8 @@ CURRENCIES = _WORDS["currencies"].split()
 """Signs, words and codes of money that may stand before or after a number."""
 
 # full-width forms of ASCII, and the spaces, dashes and apostrophes of typesetting
-_FOREIGN = {
-    **{chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)},
-    **dict.fromkeys("\u3000\u00a0\u2007\u2009\u202f", " "),
-    **dict.fromkeys("\u2212\u2010\u2011", "-"),
-    **dict.fromkeys("\u2019\u02bc", "'"),
-    "￥": "¥",
-    "￡": "£",
-    "￦": "₩",
-}
+_FOREIGN = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)}
+_FOREIGN |= {sign: plain for signs, plain in _WORDS["plain_signs"].items() for sign in signs}
 _MICRO = 1_000_000  # cells are cut in millionths of a degree, about 0.1 m, so that they nest
 _MONEY = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
 
@@ -123,12 +117,8 @@ def number_value(text: pl.Expr, name: str) -> pl.Expr:
 
 def currencies_of(texts: pl.Series) -> set[str]:
     """Return the kinds of money that a column names, each in one spelling."""
-    signs = (
-        texts.to_frame("text")
-        .select(plain_signs(pl.col("text")).str.extract_all(_MONEY).list.explode(empty_as_null=False).drop_nulls())
-        .to_series()
-        .unique()
-    )
+    money = plain_signs(pl.col("text")).str.extract_all(_MONEY).list.explode(empty_as_null=False).drop_nulls()
+    signs = texts.to_frame("text").select(money.unique()).to_series()
     return {_WORDS["same_money"].get(sign, sign) for sign in signs}
 
 
@@ -191,26 +181,13 @@ def fitting_formats(texts: pl.Series) -> Sequence[str]:
     return tuple(names)
 
 
-_DEFAULT_DATES = ("%Y/%m/%d", "%Y-%m-%d")
-DATE_FORMATS = (
-    *_DEFAULT_DATES,
-    *("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d", "%Y年%m月%d日"),
-    *("%Y.%m.%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%b %d %Y"),
-    *("%d %B %Y", "%B %d, %Y", "%d-%B-%Y", "%d-%b-%y", "%d/%m/%y", "%m/%d/%y"),
-    "%a, %d %b %Y",
-)
-YEAR_LAST_FORMATS = ("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %z %Y")
-"""Moments whose year stands behind the time: the C library's, and those of Twitter and Foursquare."""
-TIME_FORMATS = ("%H:%M", "%H:%M:%S", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p", "%H時%M分", "%H時%M分%S秒")
+DATE_FORMATS, YEAR_LAST_FORMATS, TIME_FORMATS = map(tuple, _WORDS["patterns"].values())
+_DEFAULT_DATES = DATE_FORMATS[:2]
 ERA_FORMATS = ("%EY%m月%d日", "%Ey.%m.%d")
 EXCEL = "excel"
 UNIX = "unix"
 
-_DTYPES: dict[str, pl.Date | pl.Time | pl.Datetime] = {
-    "date": pl.Date(),
-    "time": pl.Time(),
-    "datetime": pl.Datetime("us"),
-}
+_DTYPES: dict[str, Any] = {"date": pl.Date(), "time": pl.Time(), "datetime": pl.Datetime("us")}
 _TIMES = ("%H:%M", "%H:%M:%S%.f")
 _DEFAULTS: dict[str, tuple[str, ...]] = {
     "date": _DEFAULT_DATES,
@@ -218,8 +195,9 @@ _DEFAULTS: dict[str, tuple[str, ...]] = {
     "datetime": tuple(f"{d}{gap}{t}" for d in _DEFAULT_DATES for gap in (" ", "T") for t in _TIMES),
 }
 _PATTERNS = {"date": _DEFAULT_DATES, "time": ("%H:%M", "%H:%M:%S"), "datetime": ("%Y-%m-%d %H:%M:%S",)}
-# the year before the first of each era
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+ERAS: Mapping[str, dt.date] = _WORDS["eras"]
+"""The eras of modern Japan with their first days."""
+_ERAS = {era: first.year - 1 for era, first in ERAS.items()}
 _LETTERS = dict(zip("MTSHRmtshr㍾㍽㍼㍻㋿", 3 * tuple(_ERAS.values()), strict=True))
 _ERA_DAY = (
     r"^(明治|大正|昭和|平成|令和|[MTSHRmtshr㍾㍽㍼㍻㋿])\.? ?(元|[0-9]{1,2}) ?[年./-] ?"
@@ -318,12 +296,9 @@ def spelled(pattern: str | None, kind: str) -> tuple[str, ...]:
     >>> spelled(None, "date"), spelled("%EY%m月%d日", "date")
     (('YYYY/MM/DD', 'YYYY-MM-DD'), ('平成YY年MM月DD日',))
     """
-    texts = []
-    for text in (pattern,) if pattern else _PATTERNS[kind]:
-        for code, name in _WORDS["codes"].items():
-            text = text.replace(code, name)
-        texts.append(text)
-    return tuple(texts)
+    code = "|".join(map(re.escape, _WORDS["codes"]))
+    patterns = (pattern,) if pattern else _PATTERNS[kind]
+    return tuple(re.sub(code, lambda match: str(_WORDS["codes"][match[0]]), text) for text in patterns)
 
 
 def _without_zone(pattern: str) -> str:

@@ -10,25 +10,12 @@ the next. A value of the data that the file does not list is an error, never a g
 :func:`mask_hierarchy` and :func:`date_hierarchy` of numbers, codes and days that somebody gives.
 """
 
-from noren.data.hierarchies.codes import mask_hierarchy
-from noren.data.hierarchies.levels import (
-    SAYS_NOTHING,
-    Hierarchy,
-    hierarchy_file_name,
-    read_hierarchies,
-    read_hierarchy,
-    write_hierarchy,
-)
-from noren.data.hierarchies.numbers import date_hierarchy, interval_hierarchy
-
-__all__ = [
-    "SAYS_NOTHING",
-    "Hierarchy",
-    "date_hierarchy",
-    "hierarchy_file_name",
-    "interval_hierarchy",
-    "mask_hierarchy",
-    "read_hierarchies",
-    "read_hierarchy",
-    "write_hierarchy",
-]
+from noren.data.hierarchies.codes import mask_hierarchy as mask_hierarchy
+from noren.data.hierarchies.levels import SAYS_NOTHING as SAYS_NOTHING
+from noren.data.hierarchies.levels import Hierarchy as Hierarchy
+from noren.data.hierarchies.levels import hierarchy_file_name as hierarchy_file_name
+from noren.data.hierarchies.levels import read_hierarchies as read_hierarchies
+from noren.data.hierarchies.levels import read_hierarchy as read_hierarchy
+from noren.data.hierarchies.levels import write_hierarchy as write_hierarchy
+from noren.data.hierarchies.numbers import date_hierarchy as date_hierarchy
+from noren.data.hierarchies.numbers import interval_hierarchy as interval_hierarchy

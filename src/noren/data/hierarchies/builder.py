@@ -142,8 +142,7 @@ class Builder(ABC):
         """Return the hierarchy of the values that fit; others become ``other``, or stop it where that is empty."""
         fits = fits.fill_null(value=False)
         self._reject_misfits(values.name, values.texts.filter(~fits))
-        other = pl.lit(self.other)
-        return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
+        return values.hierarchy([own.set(~fits, self.other) for own in levels])
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values; stop where they are of a type it is not for, or there are none."""

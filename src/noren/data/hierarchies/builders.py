@@ -114,12 +114,7 @@ def class_sizes(hierarchy: Hierarchy, counts: pl.DataFrame, column: Column) -> l
         some = own.filter(pl.col("rows") > 0)
         if column.scale == Scale.NOMINAL:
             some = some.sort("rows", descending=True, maintain_order=True)
-        levels.append(
-            {
-                "labels": len(own),
-                "least": int(some["rows"].min() or 0),  # type: ignore[arg-type]
-                "examples": [[label, rows] for label, rows in some.head(_MOST_EXAMPLES).iter_rows()],
-                "more": max(0, len(some) - _MOST_EXAMPLES),
-            }
-        )
+        least, examples = int(some["rows"].min() or 0), some.head(_MOST_EXAMPLES)  # type: ignore[arg-type]
+        about: dict[str, Any] = {"labels": len(own), "least": least, "examples": [*map(list, examples.iter_rows())]}
+        levels.append(about | {"more": len(some) - len(examples)})
     return levels

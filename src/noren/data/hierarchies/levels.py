@@ -16,6 +16,7 @@ import calendar
 import csv
 import datetime as dt
 import io
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +36,6 @@ from noren.data.formats.text_layout import neutral_cells, plain
 from noren.data.frames import Records
 from noren.data.schema import Column, Scale
 from noren.errors import FileError, FormatError, InputError, Problem, listing, suggestion
-from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
@@ -123,12 +123,13 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
     depth = len(listed[0])
     whole, problems = list[tuple[Any, ...]](), list[Problem]()
     for number, row in enumerate(listed, start=1):
-        if len(row) == depth and "" not in row:
+        if len(row) != depth:
+            message = say("row_of_other_length", count=len(row), depth=depth)
+        elif "" in row:
+            message = say("row_with_hole", level=list(row).index(""))
+        else:
             whole.append((number, *row))
             continue
-        message = say("row_of_other_length", count=len(row), depth=depth)
-        if len(row) == depth:
-            message = say("row_with_hole", level=list(row).index(""))
         problems.append(Problem(number, None, DELIMITER.join(row), message))
     types: dict[str, Any] = {"row": pl.UInt32} | {str(level): pl.String for level in range(depth)}
     checked = checked_labels(pl.DataFrame(whole, schema=types, orient="row"))
@@ -147,9 +148,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
     first_rows = once.unique("0", keep="first", maintain_order=True)
     for level in range(1, once.width - 2):
         here, above = str(level), str(level + 1)
-        first = first_rows.with_columns(
-            pl.col(above).first().over(here).alias("first"), pl.col("row").first().over(here).alias("at")
-        )
+        earlier = {"first": pl.col(above).first().over(here), "at": pl.col("row").first().over(here)}
+        first = first_rows.with_columns(**earlier)
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
         for row, value, label, here, there, at in chosen.iter_rows():
@@ -161,7 +161,8 @@ def checked_labels(numbered: pl.DataFrame) -> CheckedRows:
 def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
     """Yield labels that lie above themselves, by whatever rows; a label that stays itself for some levels does not."""
     labels = numbered.drop("row")
-    pairs = [labels.select(here=str(level), above=str(level + 1)) for level in range(labels.width - 1)]
+    levels = list(itertools.pairwise(labels.columns))
+    pairs = [labels.select(here=here, above=above) for here, above in levels]
     steps = pl.concat(pairs or [pl.DataFrame(schema={"here": pl.String, "above": pl.String})])
     # in the rows' order: the same file gets the same answer
     steps = steps.filter(pl.col("here") != pl.col("above")).unique(maintain_order=True)
@@ -177,14 +178,9 @@ def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
         else:
             return
         above[cycle[0]].remove(cycle[1])
-        row = numbered.filter(
-            pl.any_horizontal(
-                (pl.col(str(level)) == cycle[0]) & (pl.col(str(level + 1)) == cycle[1])
-                for level in range(labels.width - 1)
-            )
-        )
-        number = int(row["row"][0]) if len(row) else None
-        yield Problem(number, None, cycle[0], say("circular", cycle=" → ".join(cycle)))
+        is_step = pl.any_horizontal((pl.col(a) == cycle[0]) & (pl.col(b) == cycle[1]) for a, b in levels)
+        row = numbered.filter(is_step)["row"][0]
+        yield Problem(int(row), None, cycle[0], say("circular", cycle=" → ".join(cycle)))
 
 
 _LARGEST_FILE = 2**28
@@ -375,17 +371,16 @@ def check_files(
             message = say("too_many_levels", count=hierarchy.depth, most=most_levels)
             problems.append(Problem(1, None, None, message))
         if records is not None:
+            names, message = records.schema.names, ""
             if own is None:
-                message = say("name_of_no_column", example=f"{records.schema.names[0]}.csv")
-                problems.append(Problem(None, None, None, message))
-            elif own not in records.schema.names:
-                names = records.schema.names
+                message = say("name_of_no_column", example=f"{names[0]}.csv")
+            elif own not in names:
                 message = say("data_no_column", name=own, hint=suggestion(own, names), names=listing(names))
-                problems.append(Problem(None, None, None, message))
             elif named.count(own) > 1:
                 same = listing([other.name for other, name in zip(files, named, strict=True) if name == own])
-                problems.append(Problem(None, None, None, say("several_files", column=own, files=same)))
-            if own in records.schema.names and hierarchy is not None:
+                message = say("several_files", column=own, files=same)
+            problems += [Problem(None, None, None, message)] if message else []
+            if own in names and hierarchy is not None:
                 # each value of the data that is not listed, with the first row that has it
                 try:
                     listed = [*canonical(hierarchy, records.schema[own]).values, MISSING_MARK]
@@ -398,10 +393,8 @@ def check_files(
                     for text, row, rows in counted.iter_rows():
                         message = say("value_not_listed", rows=rows, row=row)
                         problems.append(Problem(None, own, text, message))
-        notes: tuple[str, ...] = ()
-        if hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1:
-            note = _("the last level has several labels, so some rows may stay different; end each row with *")
-            notes = (note,)
+        several = hierarchy is not None and hierarchy.labels.to_series(hierarchy.depth - 1).n_unique() > 1
+        notes = (say("several_last_labels"),) if several else ()
         results.append(CheckedFile(file, own, hierarchy, tuple(problems), notes))
     return results
 

@@ -131,8 +131,7 @@ class Groups(Builder, by="groups"):
             try:
                 listed = list(_rows_in(json.loads(text), ()))
             except (ValueError, RecursionError) as error:
-                message = _("the groups are not valid JSON ({reason}); write them like {example}")
-                raise ParameterError(message.format(reason=error, example=cls.example)) from None
+                raise ParameterError(say("groups_no_json", reason=error, example=cls.example)) from None
         else:
             lines = [[cell.strip() for cell in row] for row in rows_of_text(text.lstrip("\ufeff"))]
             for row in lines:  # one without a group says nothing, and the top is added to all
@@ -184,12 +183,7 @@ class Rare(Builder, by="frequency"):
     def _build(self, values: ColumnValues) -> Hierarchy:
         other = self.other or _OTHER
         other = f"({other})" if other in values.texts else other
-        frame = pl.DataFrame({"text": values.texts, "rows": values.rows})
-        levels = [
-            frame.select(pl.when(pl.col("rows") >= least).then("text").otherwise(pl.lit(other)).alias("x"))["x"]
-            for least in self.parameters
-        ]
-        return values.hierarchy(levels)
+        return values.hierarchy([values.texts.set(values.rows < least, other) for least in self.parameters])
 
 
 class Similar(Builder, by="similarity"):

@@ -26,7 +26,7 @@ from noren.data.formats.render import value_text
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, texts
 from noren.data.schema import Column, ValueType
-from noren.data.value_formats import grid_cell
+from noren.data.value_formats import ERAS, grid_cell
 from noren.errors import ParameterError, suggestion
 from noren.kernels.arrays import Real, Whole
 from noren.tables import Texts
@@ -64,9 +64,7 @@ class Grid(Widths, by="grid"):
             if coarser <= finer or not math.isclose(coarser / finer, round(coarser / finer), rel_tol=1e-9):
                 raise ParameterError(say("widths_not_multiples", coarser=coarser, finer=finer))
         cells = values.typed.cast(pl.Float64).to_frame("0")
-        return values.hierarchy(
-            cells.select(grid_cell(pl.col("0"), width).alias(str(width)) for width in degrees).get_columns()
-        )
+        return values.hierarchy([*cells.select(grid_cell(pl.col("0"), width).alias(str(width)) for width in degrees)])
 
 
 class Cuts(Builder, by="cuts"):
@@ -84,7 +82,7 @@ class Cuts(Builder, by="cuts"):
         for finer, coarser in itertools.pairwise(levels):
             extra = [cut for cut in coarser if cut not in finer]
             if extra:
-                raise ParameterError(say("new_cuts", cuts=_listed(extra)))
+                raise ParameterError(say("new_cuts", cuts=", ".join(f"{cut:.15g}" for cut in extra)))
         return tuple(levels)
 
     def _build(self, values: ColumnValues) -> Hierarchy:
@@ -150,10 +148,6 @@ def _cut_texts(cuts: NDArray[Any]) -> list[str]:
     return [str(number) if isinstance(number, int) else f"{number:.15g}" for number in numbers]
 
 
-def _listed(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:.15g}" for number in numbers)
-
-
 # --- ranges of growing width -----------------------------------------------------------------------------------------
 
 
@@ -166,10 +160,8 @@ def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int]) 
     for finer, coarser in zip((1, *widths), widths, strict=False):
         if finer < 1 or coarser <= finer or coarser % finer:
             raise ParameterError(say("widths_not_multiples", coarser=coarser, finer=finer))
-    rows = []
-    for value in sorted(set(values)):
-        lows = [(value // width * width, width) for width in widths]
-        rows.append((str(value), *(f"{low}-{low + width - 1}" for low, width in lows), SAYS_NOTHING))
+    known = sorted(set(values))
+    rows = ((str(v), *(f"{v // w * w}-{v // w * w + w - 1}" for w in widths), SAYS_NOTHING) for v in known)
     return Hierarchy.of(name, rows)
 
 
@@ -259,14 +251,6 @@ def _number(value: float) -> float | int:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-ERAS: Final = {
-    "明治": dt.date(1868, 1, 25),
-    "大正": dt.date(1912, 7, 30),
-    "昭和": dt.date(1926, 12, 25),
-    "平成": dt.date(1989, 1, 8),
-    "令和": dt.date(2019, 5, 1),
-}
-"""The eras of modern Japan with their first days."""
 _BEFORE_ERAS: Final = "明治より前"
 _FIRST_UNITS: Final = ("month", "quarter", "year")
 
@@ -348,7 +332,6 @@ def date_hierarchy(name: str, values: Iterable[dt.date]) -> Hierarchy:
     >>> date_hierarchy("born", [dt.date(1990, 5, 17)]).labels.rows()
     [('1990/5/17', '1990-05', '1990-Q2', '1990', '*')]
     """
-    days = pl.Series("0", sorted(set(values)), dtype=pl.Date)
-    units = [UNITS[unit](pl.col("0")).alias(unit) for unit in _FIRST_UNITS]
-    labelled = days.to_frame().select(UNITS["day"](pl.col("0")), *units)
-    return Hierarchy.of_labels(name, labelled["0"], [labelled[unit] for unit in _FIRST_UNITS])
+    days = pl.Series("0", sorted(set(values)), dtype=pl.Date).to_frame()
+    own, *levels = days.select(UNITS[unit](pl.col("0")).alias(unit) for unit in ("day", *_FIRST_UNITS))
+    return Hierarchy.of_labels(name, own, levels)
