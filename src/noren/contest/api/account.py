@@ -51,12 +51,10 @@ class LoginIn(StrictModel):
     password: Password
 
 
-class AccountIn(StrictModel):
+class AccountIn(LoginIn):
     """A new account; ``code`` is that of the first organiser, which the server's terminal shows."""
 
-    login: Login
     name: str = Field(max_length=200)
-    password: Password
     code: str = Field(default="", max_length=100)
 
 

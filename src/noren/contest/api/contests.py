@@ -16,10 +16,10 @@ from starlette.datastructures import UploadFile
 from noren.contest import actions
 from noren.contest.dependencies import (
     ArenaService,
-    ContestName,
     Ident,
     Identity,
     RoundName,
+    Visit,
     add_action,
     explain_invalid_input,
     file_response,
@@ -27,9 +27,9 @@ from noren.contest.dependencies import (
 )
 from noren.contest.kinds import ContestRole
 from noren.contest.results import RESULTS_FILES, RoundResults, results_html, results_json
-from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, StrictModel, TeamOut
+from noren.contest.schemas import ContestOut, Described, HeadOut, PhaseOut, RoundOut, StrictModel, TeamOut
 from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest
-from noren.contest.standings import BoardKind
+from noren.contest.standings import Board
 from noren.contest.state import Team
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -91,23 +91,20 @@ async def create_contest(request: Request, who: Identity, service: ArenaService)
 
 
 @contests.get("/contests/{contest}")
-def show_contest(contest: ContestName, who: Identity, service: ArenaService) -> ContestOut:
+def show_contest(visit: Visit) -> ContestOut:
     """Return a contest: rules, schedule, and the head of its log."""
-    return contest_out(service.visit(who, contest))
+    return contest_out(visit)
 
 
 @contests.get("/contests/{contest}/rulebook.toml", response_class=Response, responses=_TOML)
-def download_rulebook(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+def download_rulebook(visit: Visit) -> Response:
     """Return the rulebook as its file."""
-    return Response(
-        service.visit(who, contest).contest.rulebook.to_toml(), media_type="application/toml; charset=utf-8"
-    )
+    return Response(visit.contest.rulebook.to_toml(), media_type="application/toml; charset=utf-8")
 
 
 @contests.get("/contests/{contest}/teams")
-def list_teams(contest: ContestName, who: Identity, service: ArenaService) -> list[TeamOut]:
+def list_teams(visit: Visit) -> list[TeamOut]:
     """Return the teams in the order of their registration."""
-    visit = service.visit(who, contest)
     everybody, own = visit.role == ContestRole.ORGANISER, visit.own
     return [team_out(team, people=everybody or team == own) for team in visit.contest.teams.values()]
 
@@ -151,9 +148,9 @@ add_action(teams, actions.new_code, CodeOut, _code)
 
 
 @teams.get("/contests/{contest}/team")
-def show_team(contest: ContestName, who: Identity, service: ArenaService) -> TeamOut:
+def show_team(visit: Visit) -> TeamOut:
     """Return one's team."""
-    return team_out(service.visit(who, contest).own_team(), people=True)
+    return team_out(visit.own_team(), people=True)
 
 
 organising = APIRouter(tags=["organising"])
@@ -214,52 +211,44 @@ for act in actions.ORGANISING:
 
 
 @organising.get("/contests/{contest}/flags")
-def list_flags(contest: ContestName, who: Identity, service: ArenaService) -> list[FlagOut]:
+def list_flags(visit: Visit) -> list[FlagOut]:
     """Return nearly identical files of different teams."""
-    state = service.visit(who, contest).require_organiser().contest
-    return [
-        FlagOut(
-            submissions=flag["submissions"],
-            teams=[state.submissions[name].team for name in flag["submissions"]],
-            share=flag["share"],
-        )
-        for flag in state.flags
-    ]
+    contest = visit.require_organiser().contest
+    files = contest.submissions
+    return [FlagOut(**flag, teams=[files[name].team for name in flag["submissions"]]) for flag in contest.flags]
 
 
 @organising.get("/contests/{contest}/jobs")
-def list_jobs(contest: ContestName, who: Identity, service: ArenaService) -> list[ScoringJobOut]:
+def list_jobs(visit: Visit) -> list[ScoringJobOut]:
     """Return all scoring jobs and webhook messages, the oldest first."""
-    visit = service.visit(who, contest).require_organiser()
-    return [ScoringJobOut.model_validate(job) for job in service.arena.store.jobs.of(visit.contest.id)]
+    jobs = visit.require_organiser().arena.store.jobs
+    return [ScoringJobOut.model_validate(job) for job in jobs.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
-def retry(contest: ContestName, job: Ident, who: Identity, service: ArenaService) -> Response:
+def retry(job: Ident, visit: Visit) -> None:
     """Queue a failed job again."""
-    service.visit(who, contest).retry(job)
-    return Response(status_code=204)
+    visit.retry(job)
 
 
 @organising.get("/contests/{contest}/hooks")
-def list_hooks(contest: ContestName, who: Identity, service: ArenaService) -> list[HookOut]:
+def list_hooks(visit: Visit) -> list[HookOut]:
     """Return the webhooks."""
-    visit = service.visit(who, contest).require_organiser()
-    return [HookOut.model_validate(hook) for hook in service.arena.store.hooks.of(visit.contest.id)]
+    hooks = visit.require_organiser().arena.store.hooks
+    return [HookOut.model_validate(hook) for hook in hooks.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/hooks", status_code=201)
-def add_hook(contest: ContestName, body: HookIn, who: Identity, service: ArenaService) -> NewHookOut:
+def add_hook(body: HookIn, visit: Visit) -> NewHookOut:
     """Add a webhook; the response has its signing secret."""
-    hook, secret = service.visit(who, contest).add_hook(body.url)
+    hook, secret = visit.add_hook(body.url)
     return NewHookOut(hook=HookOut.model_validate(hook), secret=secret)
 
 
 @organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
-def remove_hook(contest: ContestName, hook: Ident, who: Identity, service: ArenaService) -> Response:
+def remove_hook(hook: Ident, visit: Visit) -> None:
     """Remove a webhook."""
-    service.visit(who, contest).remove_hook(hook)
-    return Response(status_code=204)
+    visit.remove_hook(hook)
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
@@ -267,7 +256,7 @@ def remove_hook(contest: ContestName, hook: Ident, who: Identity, service: Arena
 
 def team_out(team: Team, *, people: bool) -> TeamOut:
     """Describe a team."""
-    members = [MemberOut(**vars(member)) for member in team.members.values()] if people else []
+    members = [*team.members.values()] if people else []
     return TeamOut(**vars(team) | {"members": len(team.members), "people": members})
 
 
@@ -308,117 +297,58 @@ outcomes = APIRouter(tags=["outcomes"])
 _LINES = "application/x-ndjson"
 
 
-class TermOut(BaseModel):
-    """A term of the score."""
-
-    measure: str
-    weight: float
-    value: float | None
-
-
-class StandingOut(BaseModel):
-    """The line of a team; ``status`` and ``reason`` explain a missing rank.
-
-    ``best_attack`` came nearest to what it needs, or farthest beyond: of ``best_named`` answers that count
-    ``best_right`` are right, and ``needed`` break the release.
-    """
-
-    rank: int | None
-    team: str
-    name: str
-    number: int
-    status: str
-    reason: str
-    submission: str | None
-    score: float | None
-    terms: list[TermOut]
-    values: dict[str, float]
-    broken: list[str]
-    attackers: int
-    effective: int
-    best_attack: dict[str, int] | None
-    verdict: str | None
-    sentence: str | None
-
-
-class BoardOut(BaseModel):
-    """The leaderboard of a round: live, frozen since ``at``, or final; ``history``: team, time and score."""
-
-    round: str
-    kind: BoardKind
-    at: str
-    attacks_over: bool
-    withheld: bool
-    note: str
-    standings: list[StandingOut]
-    history: list[tuple[str, str, float]]
-
-
 @outcomes.get("/contests/{contest}/rounds/{round}/leaderboard")
-def leaderboard(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> BoardOut:  # noqa: A002
+def leaderboard(round_: RoundName, visit: Visit) -> Board:
     """Return the visible leaderboard of a round."""
-    made, _since = service.visit(who, contest).board(round)
-    return BoardOut(**made.as_dict(), note=made.note)
+    return visit.board(round_)[0]
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/matrix")
-def matrix(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> dict[str, Any]:  # noqa: A002
+def matrix(round_: RoundName, visit: Visit) -> dict[str, Any]:
     """Return the attack matrix: named, right, needed, chance and interval of every pair of teams."""
-    return _round(service.visit(who, contest), round).matrix.as_dict()
+    return _round(visit, round_).matrix.as_dict()
 
 
 @outcomes.get("/contests/{contest}/rounds/{round}/stability")
-def stability(
-    contest: ContestName,
-    round: RoundName,  # noqa: A002
-    who: Identity,
-    service: ArenaService,
-) -> dict[str, Any] | None:
+def stability(round_: RoundName, visit: Visit) -> dict[str, Any] | None:
     """Return the stability of ranks under resampling of customers, if it can be computed."""
-    result = _round(service.visit(who, contest), round).stability
+    result = _round(visit, round_).stability
     return None if result is None else asdict(result)
 
 
 @outcomes.get("/contests/{contest}/results.json", response_class=Response, responses=file_response("application/json"))
-def results_as_json(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+def results_as_json(visit: Visit) -> Response:
     """Return the results as JSON."""
-    return _sent(results_json(service.visit(who, contest).results()), "application/json", f"{contest}-results.json")
+    return _sent(visit, results_json(visit.results()), "application/json", "results.json")
 
 
 @outcomes.get("/contests/{contest}/results.html", response_class=Response, responses=file_response("text/html"))
-def results_as_page(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+def results_as_page(visit: Visit) -> Response:
     """Return the results as a self-contained page in the language of the request."""
-    text = results_html(service.visit(who, contest).results())
-    return _sent(text, "text/html; charset=utf-8", f"{contest}-results.html")
+    return _sent(visit, results_html(visit.results()), "text/html; charset=utf-8", "results.html")
 
 
 @outcomes.get("/contests/{contest}/results.csv", response_class=Response, responses=file_response("text/csv"))
 def results_as_table(
-    contest: ContestName,
-    who: Identity,
-    service: ArenaService,
-    table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
+    visit: Visit, table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings"
 ) -> Response:
     """Return a table of the results as CSV without formulas."""
-    text = RESULTS_FILES[f"{table}.csv"](service.visit(who, contest).results())
-    return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
+    name = f"{table}.csv"
+    return _sent(visit, RESULTS_FILES[name](visit.results()), "text/csv; charset=utf-8", name)
 
 
 @outcomes.get("/contests/{contest}/log", response_class=StreamingResponse, responses=file_response(_LINES))
-def download_log(
-    contest: ContestName, who: Identity, service: ArenaService, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
-) -> Response:
+def download_log(visit: Visit, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0) -> Response:
     """Return the log, one entry per line: for organisers at any time, for all after the results."""
-    entries = service.visit(who, contest).log(start)
+    entries = visit.log(start)
     lines = (json.dumps(entry.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n" for entry in entries)
     return StreamingResponse(lines, media_type=_LINES)
 
 
 @outcomes.get("/contests/{contest}/archive", response_class=FileResponse, responses=file_response("application/zip"))
-def download_archive(contest: ContestName, who: Identity, service: ArenaService) -> Response:
+def download_archive(visit: Visit) -> Response:
     """Return the archive of the contest for a replay; there is none before the results."""
-    path = service.visit(who, contest).archive()
-    return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
+    return FileResponse(visit.archive(), media_type="application/zip", filename=f"{visit.contest.id}.zip")
 
 
 def _round(visit: ContestAccess, round_: str) -> RoundResults:
@@ -428,5 +358,6 @@ def _round(visit: ContestAccess, round_: str) -> RoundResults:
     return results
 
 
-def _sent(text: str, kind: str, name: str) -> Response:
-    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+def _sent(visit: ContestAccess, text: str, kind: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{visit.contest.id}-{name}"'}
+    return Response(text, media_type=kind, headers=headers)

@@ -16,12 +16,10 @@ from starlette.concurrency import run_in_threadpool
 from noren.contest import actions
 from noren.contest.actions import RefusedError
 from noren.contest.dependencies import (
-    ArenaService,
-    ContestName,
     Ident,
-    Identity,
     RoundName,
     TargetName,
+    Visit,
     add_action,
     file_response,
     hide_file_errors,
@@ -39,16 +37,15 @@ _UPLOADS, _MINUTE = 300, 60.0
 """Files that a team can send per minute."""
 _BLOCK = 2**18
 _BODIES = table_of("noren.contest.api.bodies")
+_FILE: dict[str, Any] = {"response_class": StreamingResponse, "responses": file_response("application/octet-stream")}
 
 
 @dataclass(frozen=True)
 class _Upload:
     """What comes with a file: it is encrypted block by block and never completely in memory."""
 
-    contest: ContestName
     request: Request
-    who: Identity
-    service: ArenaService
+    visit: Visit
     phase: Annotated[str | None, Query(max_length=40, description="which phase, where several are open")] = None
     idempotency_key: Annotated[str, Header(max_length=200, description="the same key again is the same submission")] = (
         ""
@@ -56,18 +53,17 @@ class _Upload:
 
     async def receive(self, target: str | None = None) -> ReceivedOut:
         """Store the file."""
-        service, about = self.service, {"phase": self.phase, "target": target}
-        visit = await run_in_threadpool(service.visit, self.who, self.contest)
-        by_team = f"files/{visit.contest.id}/{visit.team().id}"
+        contest, service, who = self.visit.contest, self.visit.service, self.visit.who
+        by_team = f"files/{contest.id}/{self.visit.team().id}"
         await run_in_threadpool(limit_rate, service.arena.store, by_team, _UPLOADS, _MINUTE)
-        most = visit.contest.settings.largest_file
+        most, about = contest.settings.largest_file, {"phase": self.phase, "target": target}
         if declared_length(self.request) > most:
             raise RefusedError(actions.too_large(most), status=413)
         with hide_file_errors():
             submission, receipt = await received(
                 self.request,
                 _("your file"),
-                lambda blocks: service.visit(self.who, self.contest).submit(blocks, key=self.idempotency_key, **about),
+                lambda blocks: service.visit(who, contest.id).submit(blocks, key=self.idempotency_key, **about),
             )
         return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
 
@@ -86,66 +82,52 @@ async def submit_guess(upload: Annotated[_Upload, Depends()], target: TargetName
 
 @router.get("/contests/{contest}/submissions")
 def list_submissions(
-    contest: ContestName,
-    who: Identity,
-    service: ArenaService,
+    visit: Visit,
     kind: Annotated[Literal["release", "guess"] | None, Query()] = None,
-    round: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - its name in the address
+    round_: Annotated[str | None, Query(alias="round", max_length=40)] = None,
 ) -> list[SubmissionOut]:
     """Return the submissions of one's team, the newest first; for organisers, of all teams."""
-    visit = service.visit(who, contest)
     return [
         visit.described(submission, whole=False)
         for submission in visit.submissions()
-        if kind in (None, submission.kind) and round in (None, submission.round)
+        if kind in (None, submission.kind) and round_ in (None, submission.round)
     ]
 
 
 @router.get("/contests/{contest}/submissions/{submission}")
-def show_submission(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> SubmissionOut:
+def show_submission(submission: Ident, visit: Visit) -> SubmissionOut:
     """Return a submission of one's team with its progress and result."""
-    visit = service.visit(who, contest)
     return visit.described(visit.submission(submission))
 
 
 @router.get("/contests/{contest}/submissions/{submission}/receipt")
-def download_receipt(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> dict[str, Any]:
+def download_receipt(submission: Ident, visit: Visit) -> dict[str, Any]:
     """Return the signed receipt of a submission; it is always the same."""
-    visit = service.visit(who, contest)
-    return service.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
+    return visit.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
 
 
-@router.get(
-    "/contests/{contest}/submissions/{submission}/file",
-    response_class=StreamingResponse,
-    responses=file_response("application/octet-stream"),
-)
-def download_submission(contest: ContestName, submission: Ident, who: Identity, service: ArenaService) -> Response:
+@router.get("/contests/{contest}/submissions/{submission}/file", **_FILE)
+def download_submission(submission: Ident, visit: Visit) -> Response:
     """Return a submitted file of one's team."""
-    known = service.visit(who, contest).submission(submission)
-    return _sent(service.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
+    known = visit.submission(submission)
+    return _sent(visit.arena.files.path(known.digest), f"{known.kind}-{known.id}")
 
 
 add_action(router, actions.choose)
 
 
-@router.get(
-    "/contests/{contest}/rounds/{round}/data",
-    response_class=StreamingResponse,
-    responses=file_response("application/octet-stream"),
-)
-def download_data(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> Response:  # noqa: A002
+@router.get("/contests/{contest}/rounds/{round}/data", **_FILE)
+def download_data(round_: RoundName, visit: Visit) -> Response:
     """Return the data of a round, for teams from its first phase on."""
-    name, file = service.visit(who, contest).data(round)
-    return _sent(file, name, "application/octet-stream")
+    name, file = visit.data(round_)
+    return _sent(file, name)
 
 
 @router.get("/contests/{contest}/rounds/{round}/targets")
-def list_targets(contest: ContestName, round: RoundName, who: Identity, service: ArenaService) -> list[TargetOut]:  # noqa: A002
+def list_targets(round_: RoundName, visit: Visit) -> list[TargetOut]:
     """Return the targets of a round from the attack phase on, without one's own release."""
-    visit = service.visit(who, contest)
-    state, targets, team = visit.contest, visit.targets(round), visit.contest.team_of.get(who.id, "")
-    phases = [phase.id for phase in state.open(visit.now, PhaseKind.ATTACK) if phase.round == round] if team else []
+    state, targets, team = visit.contest, visit.targets(round_), visit.contest.team_of.get(visit.who.id, "")
+    phases = [phase.id for phase in state.open(visit.now, PhaseKind.ATTACK) if phase.round == round_] if team else []
     most = state.rulebook.quota.guesses
     tries = [sum(state.used(team, phase, target.id) for phase in phases) for target in targets]
     return [
@@ -159,19 +141,12 @@ def list_targets(contest: ContestName, round: RoundName, who: Identity, service:
     response_class=StreamingResponse,
     responses=file_response("text/csv"),
 )
-def download_target(
-    contest: ContestName,
-    round: RoundName,  # noqa: A002
-    target: TargetName,
-    who: Identity,
-    service: ArenaService,
-) -> Response:
+def download_target(round_: RoundName, target: TargetName, visit: Visit) -> Response:
     """Return the file of a target, with rows and pseudonyms in random order."""
-    file = service.visit(who, contest).target_file(round, target)
-    return _sent(file, f"{round}-{target}.csv", "text/csv; charset=utf-8")
+    return _sent(visit.target_file(round_, target), f"{round_}-{target}.csv", "text/csv; charset=utf-8")
 
 
-def _sent(file: AbstractContextManager[Path], name: str, kind: str) -> Response:
+def _sent(file: AbstractContextManager[Path], name: str, kind: str = "application/octet-stream") -> Response:
     """Send a file that exists until it is sent."""
     opened = ExitStack()
     with hide_file_errors():

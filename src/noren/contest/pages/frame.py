@@ -68,10 +68,9 @@ def left(moment: str, now: str) -> str:
     seconds = (dt.datetime.fromisoformat(moment) - dt.datetime.fromisoformat(now)).total_seconds()
     if seconds < 0:
         return say("left.over")
-    if seconds >= 2 * 86_400:
-        return say("left.days", int(seconds // 86_400), count=count(int(seconds // 86_400)))
-    if seconds >= 2 * 3600:
-        return say("left.hours", int(seconds // 3600), count=int(seconds // 3600))
+    for unit, length in (("days", 86_400), ("hours", 3600)):
+        if seconds >= 2 * length:
+            return say(f"left.{unit}", int(seconds // length), count=count(int(seconds // length)))
     minutes = max(1, round(seconds / 60))
     return say("left.minutes", minutes, count=minutes)
 
@@ -170,17 +169,13 @@ def entry_text(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
     team = contest.teams.get(str(body.get("team", "")))
     both = list(body.get("submissions", ("", "")))
     values = {
+        **body,
         "team": team.name if team else body.get("team", ""),
-        "name": body.get("name", ""),
-        "member": body.get("member", ""),
-        "text": body.get("text", ""),
         "reason": _(str(body["reason"])) if kind == "refunded" else body.get("reason", ""),
         "submission": body.get("submission") or both[0],
         "other": both[-1],
         "share": percent(float(body.get("share", 0.0))),
-        "target": body.get("target", ""),
         "round": round_label(str(body.get("round", ""))),
-        "scorer": body.get("scorer", ""),
         "digest": str(body.get("digest", ""))[:12],
         "outcome": say("valid" if body.get("valid") else "invalid"),
     }
@@ -259,19 +254,18 @@ def _visited_by_person(contest: str, who: Person, service: ArenaService) -> Cont
     return service.visit(who, contest)
 
 
+async def _fields(request: Request) -> dict[str, str]:
+    return {name: str(value) for name, value in (await request.form()).items()}
+
+
+Fields = Annotated[dict[str, str], Depends(_fields)]
+"""The texts of a form."""
 Visited = Annotated[ContestAccess, Depends(_visited)]
 VisitedByPerson = Annotated[ContestAccess, Depends(_visited_by_person)]
 
 
 def page(
-    request: Request,
-    template: str,
-    *,
-    title: str,
-    place: str,
-    visit: ContestAccess | None = None,
-    status: int = 200,
-    **context: Any,
+    request: Request, template: str, *, visit: ContestAccess | None = None, status: int = 200, **context: Any
 ) -> HTMLResponse:
     """Render a page of the arena (:meth:`noren.web.frame.Frame.page`)."""
     arena = contest_service(request).arena
@@ -285,11 +279,10 @@ def page(
     return FRAME.page(
         request,
         template,
-        title=title,
-        place=place,
         rail=[entry.filled(contest=contest.id if contest else "") for entry in rail],
         status=status,
         contest=contest,
+        own=None if visit is None else visit.own,
         who=who,
         role=str(role),
         now=now,

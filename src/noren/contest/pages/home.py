@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.contest import actions
+from noren.contest.actions import RefusedError
 from noren.contest.dependencies import ArenaAuthentication, ArenaService, Authentication
 from noren.contest.kinds import ContestRole, PhaseKind
-from noren.contest.pages.frame import PageIdentity, Person, Visited, current_phase, page, rules, to_page
+from noren.contest.pages.frame import Fields, PageIdentity, Person, Visited, current_phase, page, rules, to_page
 from noren.contest.phases import open_phases
-from noren.contest.service import ArenaIdentity, ContestAccess, ContestService
-from noren.contest.store.database import SCOPES
+from noren.contest.service import ArenaIdentity, ContestAccess
 from noren.errors import NorenError
 from noren.i18n import N_, _
 from noren.web.actions import Action
@@ -22,8 +24,6 @@ from noren.web.guard import drop_session, redirect_in
 from noren.work.hash_chain import EntryContent
 
 router = APIRouter()
-
-Text = Annotated[str, Form(max_length=200)]
 
 _PLAYED = (PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK)
 
@@ -70,17 +70,8 @@ def show_home(request: Request, who: PageIdentity, service: ArenaService, auth: 
 def show_overview(request: Request, visit: Visited) -> Response:
     """Show schedule and rules."""
     contest = visit.contest
-    return page(
-        request,
-        "overview.html.jinja",
-        title=current_phase(contest, visit.now),
-        place="overview",
-        visit=visit,
-        rules=rules(contest.rulebook, contest.settings),
-        rulebook=contest.rulebook.to_toml(),
-        rulebook_digest=contest.rulebook.digest,
-        own=visit.own,
-    )
+    title, sentences = current_phase(contest, visit.now), rules(contest.rulebook, contest.settings)
+    return page(request, "overview.html.jinja", title=title, place="overview", visit=visit, rules=sentences)
 
 
 @router.get("/contests/{contest}/team")
@@ -89,62 +80,43 @@ def show_team(request: Request, visit: Visited) -> Response:
     return _team_page(request, visit)
 
 
+_FORMS: dict[str, Action[..., list[EntryContent]]] = {
+    "team": actions.register,
+    "join": actions.join,
+    "code": actions.new_code,
+    "leave": actions.leave,
+}
+"""The action of a form, by the end of its address."""
+
+
 @router.post("/contests/{contest}/team")
-def create_team(
-    request: Request, contest: str, who: Person, service: ArenaService, name: Text = "", invitation: Text = ""
-) -> Response:
-    """Create a team, and show its code once."""
-    return _act(request, contest, who, service, actions.register, "wrong_create", name=name, invitation=invitation)
-
-
 @router.post("/contests/{contest}/team/join")
-def join_team(request: Request, contest: str, who: Person, service: ArenaService, code: Text = "") -> Response:
-    """Join a team by its code."""
-    return _act(request, contest, who, service, actions.join, "wrong_join", code=code)
-
-
 @router.post("/contests/{contest}/team/code")
-def change_code(request: Request, contest: str, who: Person, service: ArenaService) -> Response:
-    """Give the team another code, and show it once."""
-    return _act(request, contest, who, service, actions.new_code, "")
-
-
 @router.post("/contests/{contest}/team/leave")
-def leave_team(request: Request, contest: str, who: Person, service: ArenaService) -> Response:
-    """Leave the team."""
-    return _act(request, contest, who, service, actions.leave, "wrong_leave")
-
-
-def _act(
-    request: Request,
-    contest: str,
-    who: ArenaIdentity,
-    service: ContestService,
-    act: Action[..., list[EntryContent]],
-    wrong: str,
-    **typed: str,
-) -> Response:
-    """Do the action of a form; show an error at the form, which keeps its input."""
+def change_team(request: Request, contest: str, who: Person, service: ArenaService, form: Fields) -> Response:
+    """Create, join or leave a team, or give it another code; show an error at the form, which keeps its input."""
+    name = request.url.path.rpartition("/")[2]
+    typed = _FORMS[name].of_form(form)
     try:
-        visit, generated = service.do(who, contest, act, **typed)
+        visit, generated = service.do(who, contest, _FORMS[name], **typed)
     except NorenError as error:
-        if not wrong:
+        if name == "code":
             raise
-        context = {wrong: str(error), "typed": typed}
-        return _team_page(request, service.visit(who, contest), status_of(error), **context)
-    if "code" in generated:
+        return _team_page(request, service.visit(who, contest), status_of(error), wrong={name: str(error)}, typed=typed)
+    if "code" in generated:  # it is shown once
         return _team_page(request, visit, code=generated["code"])
     return to_page(visit.contest, "team")
 
 
 def _team_page(request: Request, visit: ContestAccess, status: int = 200, **context: Any) -> Response:
-    context = {"wrong_create": "", "wrong_join": "", "wrong_leave": "", "code": "", "typed": {}} | context
-    own = visit.own
+    context["wrong"] = dict.fromkeys(_FORMS, "") | context.get("wrong", {})
+    context, own = {"code": "", "typed": {}} | context, visit.own
     title = _("You are not in a team yet") if own is None else _("You play for {name}").format(name=own.name)
-    return page(request, "team.html.jinja", title=title, place="team", visit=visit, status=status, own=own, **context)
+    return page(request, "team.html.jinja", title=title, place="team", visit=visit, status=status, **context)
 
 
 Typed = Annotated[str, Form(max_length=1000)]
+_ENTRANCES = {"login": N_("Log in"), "reset": N_("Set a new password"), "sign_up": N_("Sign up")}
 _SCOPES = {
     "read": N_("view contests and leaderboards"),
     "team": N_("download data and submit files"),
@@ -154,26 +126,61 @@ _SCOPES = {
 
 @router.get("/login")
 @router.get("/reset")
-def show_login(request: Request) -> Response:
-    """Show the form to log in, or that in which a code of the organiser is replaced by a password."""
-    return _login_page(request, name=request.url.path.removeprefix("/"))
+@router.get("/sign-up")
+def show_entrance(request: Request, auth: Authentication) -> Response:
+    """Show the form to log in, to replace a code of the organiser by a password, or to sign up."""
+    return _entrance_page(request, auth)
 
 
 @router.post("/login")
 def log_in(request: Request, auth: Authentication, login: Typed = "", password: Typed = "") -> Response:
     """Log in with a new session, against session fixation."""
+    return _entered(request, auth, lambda: auth.enter(login, password, request.state.client), login=login)
+
+
+@router.post("/reset")
+def reset(
+    request: Request, auth: Authentication, login: Typed = "", code: Typed = "", password: Typed = ""
+) -> Response:
+    """Set a new password and log in; the code works once."""
+    change = partial(auth.change_password, login, code.strip().lower(), password, request.state.client, once=True)
+    return _entered(request, auth, change, login=login)
+
+
+@router.post("/sign-up")
+def sign_up(
+    request: Request, auth: Authentication, login: Typed = "", name: Typed = "", password: Typed = "", code: Typed = ""
+) -> Response:
+    """Create an account and log in; on a new server with the first organiser's code."""
+    add = partial(auth.sign_up, login, name, password, request.state.client, code)
+    return _entered(request, auth, add, login=login, name=name, code=code)
+
+
+def _entered(request: Request, auth: ArenaAuthentication, enter: Callable[[], str | None], **typed: str) -> Response:
+    """Open a session; show an error at the form, which keeps its input."""
     try:
-        session = auth.enter(login, password, request.state.client)
+        if (session := enter()) is None:
+            raise RefusedError(_("login or password is wrong; try again"), status=403)
     except NorenError as error:
-        return _login_page(request, str(error), login, 429)
-    if session is None:
-        return _login_page(request, _("login or password is wrong; try again"), login, 403)
+        return _entrance_page(request, auth, error, **typed)
     return redirect_in(request, session)
 
 
-def _login_page(request: Request, wrong: str = "", login: str = "", status: int = 200, name: str = "login") -> Response:
-    title = _("Log in") if name == "login" else _("Set a new password")
-    answer = page(request, f"{name}.html.jinja", title=title, place="", status=status, wrong=wrong, login=login)
+def _entrance_page(
+    request: Request, auth: ArenaAuthentication, error: NorenError | None = None, **typed: str
+) -> Response:
+    name, status = request.url.path[1:].replace("-", "_"), 200 if error is None else status_of(error)
+    is_new = name == "sign_up" and auth.is_new
+    answer = page(
+        request,
+        f"{name}.html.jinja",
+        title=_("Sign up as the first organiser") if is_new else _(_ENTRANCES[name]),
+        place="",
+        status=status,
+        wrong="" if error is None else str(error),
+        is_new=is_new,
+        typed={"login": "", "name": "", "code": ""} | typed,
+    )
     if status == 429:
         answer.headers["Retry-After"] = "60"
     return answer
@@ -186,57 +193,6 @@ def log_out(request: Request, auth: Authentication) -> Response:
     answer = RedirectResponse("/", 303)
     drop_session(answer, request)
     return answer
-
-
-@router.get("/sign-up")
-def show_sign_up(request: Request, auth: Authentication) -> Response:
-    """Show the form of a new account; on a new server with the first organiser's code."""
-    return _sign_up_page(request, auth)
-
-
-@router.post("/sign-up")
-def sign_up(
-    request: Request,
-    auth: Authentication,
-    login: Typed = "",
-    name: Typed = "",
-    password: Typed = "",
-    code: Typed = "",
-) -> Response:
-    """Create an account and log in."""
-    try:
-        session = auth.sign_up(login, name, password, request.state.client, code)
-    except NorenError as error:
-        return _sign_up_page(request, auth, error, login=login, name=name, code=code)
-    return redirect_in(request, session)
-
-
-def _sign_up_page(
-    request: Request, auth: ArenaAuthentication, error: NorenError | None = None, **typed: str
-) -> Response:
-    is_new = auth.is_new
-    return page(
-        request,
-        "sign_up.html.jinja",
-        title=_("Sign up as the first organiser") if is_new else _("Sign up"),
-        place="",
-        status=200 if error is None else status_of(error),
-        wrong="" if error is None else str(error),
-        is_new=is_new,
-        typed={"login": "", "name": "", "code": ""} | typed,
-    )
-
-
-@router.post("/reset")
-def reset(
-    request: Request, auth: Authentication, login: Typed = "", code: Typed = "", password: Typed = ""
-) -> Response:
-    """Set a new password and log in; the code works once."""
-    try:
-        session = auth.change_password(login, code.strip().lower(), password, request.state.client, once=True)
-    except NorenError as error:
-        return _login_page(request, str(error), login, status_of(error), name="reset")
-    return redirect_in(request, session)
 
 
 @router.get("/account")
@@ -293,7 +249,6 @@ def _account_page(
         place="account",
         status=status,
         tokens=tokens,
-        scopes=[(name, _(_SCOPES[name])) for name in SCOPES],
         scope_labels={name: _(text) for name, text in _SCOPES.items()},
         **context,
     )

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -24,7 +24,16 @@ from noren.contest.actions import RefusedError
 from noren.contest.dependencies import ArenaService, explain_invalid_input
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
-from noren.contest.pages.frame import PageIdentity, Person, VisitedByPerson, current_phase, local_time, page, to_page
+from noren.contest.pages.frame import (
+    Fields,
+    PageIdentity,
+    Person,
+    VisitedByPerson,
+    current_phase,
+    local_time,
+    page,
+    to_page,
+)
 from noren.contest.phases import PRACTICE, Phase, get_time_zone, moment, open_next_phase, planned_phases, round_label
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.service import ArenaIdentity, ContestAccess, ContestService, NewContest, organisers_only
@@ -54,13 +63,6 @@ _ACTS = (*_PLAIN, "hook", "unhook", "open", "phases", "settings", "retry", "cloc
 def show_organise(request: Request, visit: VisitedByPerson) -> Response:
     """Show the state of the contest and the actions of organisers."""
     return _organise_page(request, visit)
-
-
-async def _typed(request: Request) -> dict[str, str]:
-    return {name: str(value) for name, value in (await request.form()).items()}
-
-
-Fields = Annotated[dict[str, str], Depends(_typed)]
 
 
 @router.post("/contests/{contest}/organise/{act}")
@@ -141,10 +143,6 @@ def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **
     context = {"code": "", "act": "", "hook_secret": "", "typed": {}} | context
     now, zone = visit.now, contest.settings.zone
     context["wrong"] = dict.fromkeys(_ACTS, "") | context.get("wrong", {})
-    flags = []
-    for flag in contest.flags:
-        files = [contest.submissions[name] for name in flag["submissions"]]
-        flags.append({"share": flag["share"], "files": files, "teams": [contest.teams[file.team] for file in files]})
     fields = []
     for phase in contest.phases:
         times = _local_times(phase, zone)
@@ -168,7 +166,7 @@ def _organise_page(request: Request, visit: ContestAccess, status: int = 200, **
         status=status,
         jobs=[*stuck, *[job for job in active if job not in stuck], *noticed[::-1]][:_MOST_JOBS],
         stuck={job.id for job in stuck},
-        flags=flags,
+        flags=[(flag["share"], [contest.submissions[name] for name in flag["submissions"]]) for flag in contest.flags],
         fields=fields,
         installed=SCORER,
         teams=teams,

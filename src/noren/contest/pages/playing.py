@@ -86,10 +86,7 @@ def _protect_page(request: Request, visit: ContestAccess, wrong: str = "", statu
         visit=visit,
         status=status,
         rounds=rounds,
-        own=team,
-        quota=contest.rulebook.quota.releases,
         wrong=wrong,
-        may_choose=contest.settings.counting == "chosen",
     )
 
 
@@ -113,14 +110,9 @@ def _rounds(visit: ContestAccess, kind: PhaseKind) -> list[dict[str, Any]]:
 def _result(view: SubmissionView) -> str:
     """Return the state of a submission as a headline."""
     kind = _("Release") if view.submission.kind == "release" else _("Guess")
-    if view.state in ("waiting", "running"):
-        return f"{kind}: {_('being scored')}"
-    if view.state == "refunded":
-        return f"{kind}: {view.text}"
-    if view.state == "invalid":
-        return f"{kind}: {_('invalid')}: {view.text}"
-    if view.score is None:
-        return f"{kind}: {_('valid')}"
+    texts = {"refunded": view.text, "invalid": f"{_('invalid')}: {view.text}", "valid": _("valid")}
+    if view.score is None or view.state != "valid":
+        return f"{kind}: {texts.get(view.state, _('being scored'))}"
     return _("{kind}: valid, with a score of {score} (lower is better)").format(kind=kind, score=decimal(view.score))
 
 
@@ -148,16 +140,7 @@ def show_attack(request: Request, visit: VisitedByPerson) -> Response:
         attacked = sum(1 for line in current["targets"] if line["used"])
         progress = _("{attacked} of {targets} targets attacked")
         title = f"{progress.format(attacked=attacked, targets=len(current['targets']))}; {title}"
-    return page(
-        request,
-        "attack.html.jinja",
-        title=title,
-        place="attack",
-        visit=visit,
-        rounds=rounds,
-        own=team,
-        quota=contest.rulebook.quota.guesses,
-    )
+    return page(request, "attack.html.jinja", title=title, place="attack", visit=visit, rounds=rounds)
 
 
 @router.get("/contests/{contest}/files/{submission}")
@@ -175,12 +158,9 @@ def show_file(request: Request, submission: str, visit: VisitedByPerson) -> Resp
         visit=visit,
         entry=entry,
         team=visit.contest.teams[known.team],
-        report=entry.submission.report,
         receipt=visit.arena.receipt(visit.contest, known).to_text(),
-        judged=entry.verdict,
         baseline=evidence_of(visit.contest.rulebook, entry.verdict) if entry.verdict else (),
         failed={key: result["failed"][active_language()] for key, result in attacks.items() if result.get("failed")},
-        organises=organises,
         cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
         notice=next((job.notice for job in jobs.of(contest, submission)[::-1] if job.notice), "") if organises else "",
     )
@@ -282,7 +262,6 @@ def show_board(request: Request, visit: Visited, round_: RoundName = "") -> Resp
         place="board",
         visit=visit,
         since=since,
-        own=visit.contest.team_of.get(visit.who.id, ""),
         **_table(visit.contest, board),
     )
 
@@ -301,7 +280,7 @@ def _table(contest: Contest, board: Board) -> dict[str, Any]:
         {
             "standing": standing,
             "score": "–" if standing.score is None else decimal(standing.score),
-            "values": {value["name"]: value for value in values_of(contest.rulebook, standing.values or {})},
+            "values": {value["name"]: value for value in values_of(contest.rulebook, standing.values)},
             "attack": best_attack(standing),
             "sentence": "" if standing.verdict is None else standing.verdict.sentence,
         }
@@ -348,31 +327,20 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
     if cells:
         broken, attacks = count(sum(cell.breaks for cell in cells)), count(len(cells))
         title += "; " + _("{count} of {all} attacks broke a release").format(count=broken, all=attacks)
-    by_pair = {
+    by_pair = {  # shaded by the share of correct guesses
         pair: matrix_cell(cell) | {"shade": min(_SHADES, round(cell.evidence.rate * _SHADES)), "side": cell.side}
-        for pair, cell in results.matrix.by_pair.items()  # shaded by the share of correct guesses
+        for pair, cell in results.matrix.by_pair.items()
     }
-    names = {team.id: team.name for team in contest.teams.values()}
     return page(
         request,
         "results.html.jinja",
         title=title,
         place="results",
         visit=visit,
-        round=name,
-        matrix=[
-            {
-                "name": names[attacker],
-                "cells": [
-                    {"own": attacker == target, "target": names[target], "cell": by_pair.get((attacker, target))}
-                    for target in results.matrix.teams
-                ],
-            }
-            for attacker in results.matrix.teams
-        ],
+        cells=by_pair,
         below=below_chance() if any(cell.side == "below" for cell in cells) else "",
         results=results,
-        names=names,
+        names={team.id: team.name for team in contest.teams.values()},
         **_table(contest, results.board) | {"rounds": rounds},
     )
 
@@ -393,7 +361,6 @@ def show_log(request: Request, visit: Visited, start: Annotated[int | None, Quer
         visit=visit,
         start=first,
         a_page=_A_PAGE,
-        total=contest.position + 1,
         lines=[
             (entry, entry_text(contest, entry.kind, entry.body), actor_name(contest, entry.actor)) for entry in entries
         ],

@@ -119,7 +119,7 @@ class RoundResults:
 
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data."""
-        data = vars(self) | {"standings": self.board.standings}
+        data = vars(self) | {"standings": self.board.as_dict()["standings"]}
         del data["board"]
         return data
 
@@ -128,27 +128,23 @@ class RoundResults:
 class Results:
     """The results of a contest."""
 
-    contest: str
-    title: str
-    rulebook: Rulebook
-    scorer: str
-    versions: Mapping[str, str]
-    commitment: str
-    salt: str
-    teams: Mapping[str, str]
+    contest: Contest
     rounds: tuple[RoundResults, ...]
-    refunds: tuple[Mapping[str, str], ...]
-    rescorings: tuple[Mapping[str, Any], ...]
+
+    @cached_property
+    def teams(self) -> Mapping[str, str]:
+        """The names of the teams."""
+        return {team.id: team.name for team in self.contest.teams.values()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data, with English sentences and numbers to ten decimals."""
-        book = self.rulebook
+        contest, book = self.contest, self.contest.rulebook
+        data: dict[str, Any] = {"contest": contest.id, "salt": contest.salt or "", "rounds": self.rounds}
+        data |= {name: getattr(contest, name) for name in ("title", "scorer", "versions", "commitment", "rescorings")}
+        data |= {"teams": self.teams, "refunds": contest.refunds}
+        data["rulebook"] = {"name": book.name, "version": book.version, "digest": book.digest}
         with use_language("en"):
-            data = {field.name: getattr(self, field.name) for field in fields(self)} | {
-                "rulebook": {"name": book.name, "version": book.version, "digest": book.digest},
-                "rule": book.judged_by().as_dict(),
-            }
-            plain: dict[str, Any] = _plain(data)
+            plain: dict[str, Any] = _plain(data | {"rule": book.judged_by().as_dict()})
         return plain
 
     @cached_property
@@ -184,21 +180,7 @@ def results_of(contest: Contest) -> Results:
     if len(_known) >= _KEPT:
         _known.clear()
     _known[contest.digest] = Results(
-        contest=contest.id,
-        title=contest.title,
-        rulebook=contest.rulebook,
-        scorer=contest.scorer,
-        versions=contest.versions,
-        commitment=contest.commitment,
-        salt=contest.salt or "",
-        teams={team.id: team.name for team in contest.teams.values()},
-        rounds=tuple(_round(contest, name) for name in contest.rounds if name != PRACTICE),
-        refunds=tuple(
-            {"submission": submission.id, "team": submission.team, "reason": submission.refunded}
-            for submission in contest.submissions.values()
-            if submission.refunded is not None
-        ),
-        rescorings=tuple(contest.rescorings),
+        contest, tuple(_round(contest, name) for name in contest.rounds if name != PRACTICE)
     )
     return _known[contest.digest]
 
@@ -281,7 +263,7 @@ def results_json(results: Results) -> str:
 
 def standings_csv(results: Results) -> str:
     """Return one line per team and round, in English."""
-    book = results.rulebook
+    book = results.contest.rulebook
     keys = list(dict.fromkeys([*(term.key for term in book.terms), *(condition.key for condition in book.conditions)]))
     header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers"]
     header += [*BEST_ATTACK, "verdict", "why", "submission"]
@@ -292,7 +274,7 @@ def standings_csv(results: Results) -> str:
                 standing.rank,
                 standing.name,
                 standing.score,
-                *((standing.values or {}).get(key) for key in keys),
+                *(standing.values.get(key) for key in keys),
                 " ".join(standing.broken),
                 standing.attackers,
                 standing.effective,
@@ -355,9 +337,9 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def results_html(results: Results) -> str:
     """Return the page as text; the same results give the same bytes."""
-    book, headline = results.rulebook, results.title
+    book, headline = results.contest.rulebook, results.contest.title
     if results.rounds:
-        headline = f"{results.title}: {board_headline(results.rounds[-1].board)}"
+        headline = f"{headline}: {board_headline(results.rounds[-1].board)}"
     return template("noren.contest.results", "results.html.jinja").render(
         language=active_language(),
         css=page_styles("noren.contest.results", "results.css"),
