@@ -13,11 +13,10 @@ from tests.contest.cups import unfinished
 import noren.api as api
 from noren.contest import actions
 from noren.contest.archive import export
-from noren.contest.arena import Arena, ScoringService, target_label
+from noren.contest.arena import Arena, ScoringService, release_of, target_label
 from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.phases import moment, planned_phases
-from noren.contest.rulebook import read_rulebook
 from noren.contest.service import ArenaIdentity, ContestService, NewContest
 from noren.data.contest_files import write_rows
 from noren.data.frames import History
@@ -82,15 +81,15 @@ class Played:
         """Judge all that waits, in this process."""
         for job in unfinished(self.arena.store, CUP):
             order = self.judges.order_of(job)
-            if order is None or order.kind == "targets":
+            if order is None or order.file is None:
                 continue
-            book, files = read_rulebook(order.rulebook), self.arena.files
-            with files.path(order.original) as data, files.path(order.submitted) as submitted:
-                if order.kind == "release":
+            book, files, release = order.contest.rulebook, self.arena.files, release_of(order.contest, order.file)
+            with files.path(order.round.data) as data, files.path(release.digest) as submitted:
+                if order.file.kind == "release":
                     result = score_release(book, data, submitted)
                 else:
-                    with files.path(order.guess) as guess:
-                        lots = bytes.fromhex(order.salt), order.label
+                    with files.path(order.file.digest) as guess:
+                        lots = bytes.fromhex(order.salt), target_label(order.contest, release)
                         result = score_guess(book, data, submitted, *lots, guess)
             self.judges.judged(order, result)
 
@@ -125,10 +124,10 @@ class Played:
         order = self.judges.order_of(job)
         assert order is not None
         contents = []
-        for _number, submission, digest in order.targets:
-            with self.arena.files.path(digest) as submitted:
-                lots = bytes.fromhex(order.salt), f"{CUP}/final/{submission}"
-                contents.append(make_target(read_rulebook(order.rulebook), self.data, submitted, *lots))
+        for release in order.targets.values():
+            with self.arena.files.path(release.digest) as submitted:
+                lots = bytes.fromhex(order.salt), f"{CUP}/final/{release.id}"
+                contents.append(make_target(order.contest.rulebook, self.data, submitted, *lots))
         self.judges.targets_made(order, contents)
 
     def _days(self, days: int) -> None:

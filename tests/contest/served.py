@@ -18,11 +18,10 @@ from tests.contest.cups import unfinished
 from tests.contest.judging_cases import Case, made
 
 from noren.contest.app import ArenaSettings, make_app
-from noren.contest.arena import ScoringOrder, ScoringService
+from noren.contest.arena import ScoringOrder, ScoringService, release_of, target_label
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.phases import planned_phases
-from noren.contest.rulebook import read_rulebook
 from noren.work.queue import State
 
 PASSWORD = "correct horse 1"
@@ -132,22 +131,24 @@ class Served:
             self.judges.tick()
 
     def _do(self, order: ScoringOrder) -> None:
-        book, files, salt = read_rulebook(order.rulebook), self.arena.files, bytes.fromhex(order.salt)
-        with files.path(order.original, ".csv") as original:
-            if order.kind == "targets":
+        book, files, salt = order.contest.rulebook, self.arena.files, bytes.fromhex(order.salt)
+        with files.path(order.round.data, ".csv") as original:
+            if order.file is None:
                 self.judges.targets_made(order, self._targets(order, original))
                 return
-            with files.path(order.submitted, ".csv") as submitted:
-                if order.kind == "release":
+            release = release_of(order.contest, order.file)
+            with files.path(release.digest, ".csv") as submitted:
+                if order.file.kind == "release":
                     self.judges.judged(order, score_release(book, original, submitted))
                     return
-                with files.path(order.guess, ".csv") as guess:
-                    self.judges.judged(order, score_guess(book, original, submitted, salt, order.label, guess))
+                label = target_label(order.contest, release)
+                with files.path(order.file.digest, ".csv") as guess:
+                    self.judges.judged(order, score_guess(book, original, submitted, salt, label, guess))
 
     def _targets(self, order: ScoringOrder, original: Path) -> Sequence[bytes]:
-        book, salt, made_ = read_rulebook(order.rulebook), bytes.fromhex(order.salt), []
-        for _number, submission, digest in order.targets:
-            with self.arena.files.path(digest, ".csv") as submitted:
-                label = f"{order.contest}/{order.round}/{submission}"
+        book, salt, made_ = order.contest.rulebook, bytes.fromhex(order.salt), []
+        for release in order.targets.values():
+            with self.arena.files.path(release.digest, ".csv") as submitted:
+                label = f"{order.contest.id}/{order.round.id}/{release.id}"
                 made_.append(make_target(book, original, submitted, salt, label))
         return made_

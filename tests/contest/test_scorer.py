@@ -25,7 +25,7 @@ from noren.contest.judging.scorer import (
     resident,
 )
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.work.hash_chain import canonical
+from noren.work.hash_chain import canonical, digest_of
 
 SCRIPTED = """
 import json, os, sys, time
@@ -80,7 +80,7 @@ def test_the_process_answers_as_the_functions_do(tmp_path: Path) -> None:
         guessed = done(scorer, order(case, "guess", guess=str(guess), **lots))
         assert canonical(guessed) == canonical(score_guess(*files, SALT, LABEL, guess))
         content = make_target(*files, SALT, LABEL)
-        assert done(scorer, order(case, "target", out=str(out), **lots)) == {"bytes": len(content)}
+        assert done(scorer, order(case, "target", out=str(out), **lots)) == {"digest": digest_of(content)}
         assert out.read_bytes() == content
         assert out.stat().st_mode & 0o077 == 0
         assert told

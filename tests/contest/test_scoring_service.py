@@ -11,14 +11,15 @@ from noren.contest import arena as arena_module
 from noren.contest.arena import ScoringOrder
 from noren.contest.state import fold
 
-ORDER = ScoringOrder("release", "cup", "another", "", "", "final", submission="rb")
 RESULT: dict[str, Any] = {"valid": True, "sketch": {"rows": 1}}
 
 
 def flagged(cup: Cup, result: dict[str, Any] = RESULT) -> list[list[str]]:
     """Return the files that are told of beside what another scorer found of one."""
     cup.say("rescored", "organiser:o", scorer="another", reason="r")
-    judged, *flags = arena_module._scored(ORDER, result, fold(cup.entries), "")
+    contest = fold(cup.entries)
+    order = ScoringOrder(contest, contest.rounds["final"], "", contest.submissions["rb"])
+    judged, *flags = arena_module._scored(order, result, contest, "")
     assert judged.body == {"submission": "rb", "scorer": "another", **result}
     return [one.body["submissions"] for one in flags]
 

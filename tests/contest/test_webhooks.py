@@ -192,7 +192,7 @@ def _queued(arena: Arena, url: str) -> str:
 
 def _due_now(arena: Arena, job: str) -> None:
     with arena.store.engine.begin() as database:
-        database.execute(jobs.update().where(jobs.c.id == job).values(lease_until=0.0))
+        database.execute(jobs.update().where(jobs.c.id == job).values(enqueued=0.0))
 
 
 def test_a_message_is_sent_once(arena: Arena) -> None:
@@ -222,7 +222,7 @@ def test_a_message_that_nobody_takes_is_tried_again_later_and_given_up_at_last(a
                 break
             assert not postman.send_next()  # not yet
             with arena.store.engine.connect() as database:
-                until = database.execute(sa.select(jobs.c.lease_until).where(jobs.c.id == job)).scalar_one()
+                until = database.execute(sa.select(jobs.c.enqueued).where(jobs.c.id == job)).scalar_one()
             waits.append(until - time.time())
             _due_now(arena, job)
     assert found is not None

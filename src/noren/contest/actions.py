@@ -97,7 +97,7 @@ def register(
     most = contest.settings.most_teams
     if most is not None and len(contest.teams) >= most:
         raise RefusedError(say("contest_is_full", count=most))
-    name, member = _name(name), _name(member)
+    name, member = _one_line(name, _LONGEST_NAME), _one_line(member, _LONGEST_NAME)
     if any(other.name.casefold() == name.casefold() for other in contest.teams.values()):
         raise RefusedError(_("the name {name} is taken; choose another name").format(name=name), status=422)
     body = {"team": team, "name": name, "code_digest": code_digest(code), "account": account, "member": member}
@@ -130,7 +130,8 @@ def join(
     _may_join(contest, account)
     if len(team.members) >= contest.settings.team_size:
         raise RefusedError(say("team_is_full", name=team.name, count=len(team.members)))
-    return [EntryContent("joined", f"member:{account}", {"team": team.id, "account": account, "member": _name(member)})]
+    body = {"team": team.id, "account": account, "member": _one_line(member, _LONGEST_NAME)}
+    return [EntryContent("joined", f"member:{account}", body)]
 
 
 @action("player", "POST /contests/{contest}/leave", status=204)
@@ -178,13 +179,6 @@ def _may_join(contest: Contest, account: str) -> None:
     if account in contest.team_of:
         name = contest.teams[contest.team_of[account]].name
         raise RefusedError(_("you are already in the team {name}; a person can be in one team").format(name=name))
-
-
-def _name(text: str) -> str:
-    name = " ".join(text.split())
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise RefusedError(say("text_length", most=_LONGEST_NAME), status=422)
-    return name
 
 
 def is_among(digest: str, known: set[str]) -> bool:
@@ -347,7 +341,7 @@ def publish_results(contest: Contest, *, digest: str) -> list[EntryContent]:
 def pause(contest: Contest, _now: str, *, account: str, reason: Reason) -> list[EntryContent]:
     """Pause a contest: nothing can be submitted until it is resumed."""
     _not_paused(contest)
-    return [_by(account, "paused", {"reason": _reason(reason)})]
+    return [_by(account, "paused", {"reason": _one_line(reason)})]
 
 
 @action("organiser", "POST /contests/{contest}/resume", **_ABOUT["resume"])
@@ -386,7 +380,7 @@ def reschedule(
             raise RefusedError(say("being_attacked", phase=old.label), status=422)
     if contest.salt is not None:
         raise RefusedError(_("the contest is over; look at its results"))
-    body = {"phases": [phase.as_dict() for phase in phases], "reason": _reason(reason)}
+    body = {"phases": [phase.as_dict() for phase in phases], "reason": _one_line(reason)}
     return [_by(account, "rescheduled", body)]
 
 
@@ -405,7 +399,7 @@ def change_settings(
     """
     if settings.counting != contest.settings.counting and contest.submissions:
         raise RefusedError(_("which release counts cannot change after the first submission"), status=422)
-    body = {"settings": settings.model_dump(mode="json"), "reason": _reason(reason)}
+    body = {"settings": settings.model_dump(mode="json"), "reason": _one_line(reason)}
     return [_by(account, "settings-changed", body)]
 
 
@@ -424,7 +418,7 @@ def announce(
     text: Annotated[str, ActionParameter(N_("The announcement."), "TEXT", {"max_length": 2_000})],
 ) -> list[EntryContent]:
     """Post an announcement to all who see the contest."""
-    return [_by(account, "announced", {"text": _reason(text)})]
+    return [_by(account, "announced", {"text": _one_line(text)})]
 
 
 @action("organiser", "POST /contests/{contest}/organisers", **_ABOUT["add_organiser"])
@@ -457,7 +451,7 @@ def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reaso
     """
     if _team(contest, team).out is not None:
         raise RefusedError(_("the team is already disqualified"))
-    return [_by(account, "disqualified", {"team": team, "reason": _reason(reason)})]
+    return [_by(account, "disqualified", {"team": team, "reason": _one_line(reason)})]
 
 
 @action("organiser", "POST /contests/{contest}/teams/{team}/reinstate", **_ABOUT["reinstate"])
@@ -465,7 +459,7 @@ def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason
     """Return a disqualified team to the ranking."""
     if _team(contest, team).out is None:
         raise RefusedError(_("the team is not disqualified"))
-    return [_by(account, "reinstated", {"team": team, "reason": _reason(reason)})]
+    return [_by(account, "reinstated", {"team": team, "reason": _one_line(reason)})]
 
 
 @action("organiser", "POST /contests/{contest}/rescore", **_ABOUT["rescore"])
@@ -485,7 +479,7 @@ def rescore(
         raise RefusedError(say("other_scorer", installed=installed, scorer=scorer[:40]), status=422)
     if scorer == contest.scorer:
         raise RefusedError(_("everything is already scored with {scorer}").format(scorer=scorer))
-    return [_by(account, "rescored", {"scorer": scorer, "reason": _reason(reason)})]
+    return [_by(account, "rescored", {"scorer": scorer, "reason": _one_line(reason)})]
 
 
 def _team(contest: Contest, team: str) -> Team:
@@ -494,11 +488,12 @@ def _team(contest: Contest, team: str) -> Team:
     return contest.teams[team]
 
 
-def _reason(text: str) -> str:
-    reason = " ".join(text.split())
-    if not reason or len(reason) > _LONGEST_REASON:
-        raise RefusedError(say("text_length", most=_LONGEST_REASON), status=422)
-    return reason
+def _one_line(text: str, most: int = _LONGEST_REASON) -> str:
+    """Return a reason or, with another limit, a name, whose characters are printable."""
+    line = " ".join(text.split())
+    if not line or len(line) > most or (most == _LONGEST_NAME and not line.isprintable()):
+        raise RefusedError(say("text_length", most=most), status=422)
+    return line
 
 
 def _by(account: str, kind: str, body: dict[str, Any]) -> EntryContent:

@@ -23,7 +23,7 @@ from noren.contest.kinds import PhaseKind
 from noren.contest.phases import moment
 from noren.contest.receipts import Receipt, SigningKey, permutation
 from noren.contest.results import results_of
-from noren.contest.state import Contest, Submission, fold
+from noren.contest.state import Contest, Round, Submission, fold
 from noren.contest.store.database import ContestStore, ScoringJob
 from noren.contest.store.encryption import Hook, derive_key, server_key
 from noren.contest.store.files import Files
@@ -159,35 +159,25 @@ class Arena:
 
 @dataclass(frozen=True)
 class ScoringOrder:
-    """The input for scoring one file, or for making the targets of a round; files are named by their digests.
+    """The input for scoring one file, or for making the targets of a round.
 
     Attributes
     ----------
-    kind
-        ``release``, ``guess`` or ``targets``.
-    submitted
-        For a release, itself; for a guess, the release that it is against.
+    contest
+        The contest when the order was made.
+    salt
+        The salt of its random draws, as hexadecimal digits.
+    file
+        The file to score; None for an order of targets.
     targets
-        For ``targets``: number, submission and digest of each release.
-    rows
-        How many rows the data of the round have.
+        The releases whose targets are wanted, by number.
     """
 
-    kind: str
-    contest: str
-    scorer: str
-    rulebook: str
-    original: str
-    round: str
-    submission: str = ""
-    submitted: str = ""
-    guess: str = ""
-    label: str = ""
-    salt: str = ""
-    targets: tuple[tuple[str, str, str], ...] = ()
-    rows: int = 0
-    seconds: int = 900
-    megabytes: int = 4096
+    contest: Contest
+    round: Round
+    salt: str
+    file: Submission | None = None
+    targets: Mapping[str, Submission] = field(default_factory=dict)
 
 
 class ScoringService:
@@ -201,34 +191,17 @@ class ScoringService:
         contest = self.arena.state(job.contest)
         if contest is None:
             return None
-        fields: dict[str, Any] = {"salt": self.salt(contest)}
+        salt = self.salt(contest)
         if job.kind == "targets":
             round_ = contest.rounds[str(job.order["round"])]
             if round_.id in contest.targets:
                 return None
-            releases = numbered_releases(contest, round_.id, bytes.fromhex(fields["salt"]))
-            fields |= {"kind": "targets", "targets": tuple((n, file.id, file.digest) for n, file in releases.items())}
-        else:
-            known = contest.submissions.get(job.submission or "")
-            if known is None or known not in contest.unjudged():
-                return None
-            round_, release = contest.rounds[known.round], known
-            if known.kind == "guess":
-                release = contest.submissions[contest.targets[known.round][known.target or ""].submission]
-                fields["guess"] = known.digest
-            fields |= {"submitted": release.digest, "label": target_label(contest, release)}
-            fields |= {"kind": known.kind, "submission": known.id}
-        return ScoringOrder(
-            **fields,
-            contest=contest.id,
-            scorer=contest.scorer,
-            rulebook=contest.rulebook.to_toml(),
-            original=round_.data,
-            round=round_.id,
-            rows=round_.rows,
-            seconds=contest.settings.seconds,
-            megabytes=contest.settings.megabytes,
-        )
+            releases = numbered_releases(contest, round_.id, bytes.fromhex(salt))
+            return ScoringOrder(contest, round_, salt, targets=releases)
+        known = contest.submissions.get(job.submission or "")
+        if known is None or known not in contest.unjudged():
+            return None
+        return ScoringOrder(contest, contest.rounds[known.round], salt, known)
 
     def salt(self, contest: Contest) -> str:
         """Return the salt of a contest's random draws as hexadecimal digits; only for workers."""
@@ -238,17 +211,17 @@ class ScoringService:
 
     def judged(self, order: ScoringOrder, result: Mapping[str, Any]) -> None:
         """Record the result of a worker; a repeated result counts once."""
-        self.arena.change(order.contest, partial(_scored, order, result), self._hooks)
+        self.arena.change(order.contest.id, partial(_scored, order, result), self._hooks)
 
     def targets_made(self, order: ScoringOrder, contents: Sequence[bytes]) -> None:
         """Store and publish the targets, in the order of ``order.targets``."""
         made = [
-            {"target": number, "submission": submission, "digest": self.arena.files.put(content, sealed=False).digest}
-            for (number, submission, _digest), content in zip(order.targets, contents, strict=True)
+            {"target": number, "submission": release.id, "digest": self.arena.files.put(content, sealed=False).digest}
+            for (number, release), content in zip(order.targets.items(), contents, strict=True)
         ]
         self.arena.change(
-            order.contest,
-            lambda state, _now: actions.publish_targets(state, round_=order.round, targets=made),
+            order.contest.id,
+            lambda state, _now: actions.publish_targets(state, round_=order.round.id, targets=made),
             self._hooks,
         )
 
@@ -298,6 +271,13 @@ class ScoringService:
         return webhook_jobs(self.arena.store.hooks.of(contest.id), made)
 
 
+def release_of(contest: Contest, file: Submission) -> Submission:
+    """Return the release that a file is, or that a guess is about."""
+    if file.kind == "release":
+        return file
+    return contest.submissions[contest.targets[file.round][file.target or ""].submission]
+
+
 def target_label(contest: Contest, release: Submission) -> str:
     """Return the label of the random draws of a release."""
     return f"{contest.id}/{release.round}/{release.id}"
@@ -322,11 +302,12 @@ def _scored(order: ScoringOrder, result: Mapping[str, Any], contest: Contest, _n
 
     Two teams are flagged once per round and target, so that the log grows with the teams and not with the attempts.
     """
-    content = actions.judge(contest, submission=order.submission, scorer=order.scorer, result=result)
+    if (own := order.file) is None:
+        return []
+    content = actions.judge(contest, submission=own.id, scorer=order.contest.scorer, result=result)
     sketch = result.get("sketch")
     if not content or not result.get("valid") or not sketch:
         return content
-    own = contest.submissions[order.submission]
     if own.kind == "release":
         files = contest.submissions.values()  # one pass: there may be thousands
         releases = (file for file in files if file.kind == "release" and file.round == own.round)

@@ -40,7 +40,7 @@ from urllib.parse import SplitResult, urlsplit
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from noren.contest.arena import JUDGE, POST, Arena, ScoringOrder, ScoringService
+from noren.contest.arena import JUDGE, POST, Arena, ScoringOrder, ScoringService, release_of, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.scorer import (
     CLUSTER_LOST,
@@ -55,14 +55,13 @@ from noren.contest.judging.scorer import (
 from noren.contest.kinds import ENGINE_FROM, cluster_of
 from noren.contest.store.database import LOST, ScoringJob
 from noren.contest.store.encryption import Hook
-from noren.contest.store.tables import jobs
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.version import __version__
 from noren.web.errors import is_disk_full
 from noren.work.child_processes import Line
 from noren.work.hash_chain import canonical
-from noren.work.queue import Claim, State, clock_of
+from noren.work.queue import Claim, State
 from noren.work.runner import JobOutcome, Runner
 
 _log = logging.getLogger(__name__)
@@ -133,12 +132,9 @@ class ArenaWorker:
         if job is None:
             return JobOutcome(State.CANCELLED)
         try:
-            fault = self._judge(job, claim)
-            return (
-                JobOutcome(State.DONE, {"done": 1.0, "error": ""})
-                if fault is None
-                else self._retry_or_refund(job, claim, fault)
-            )
+            if (fault := self._judge(job, claim)) is not None:
+                return self._retry_or_refund(job, claim, fault)
+            return JobOutcome(State.DONE, {"done": 1.0, "error": ""})
         except SQLAlchemyError:
             _log.warning("the database was away when %s ended; it is done again", claim.id)
             return JobOutcome(State.WAITING, {"done": 0.0})
@@ -152,19 +148,22 @@ class ArenaWorker:
         order = self.service.order_of(job)
         if order is None:
             return None
-        if order.scorer != SCORER:
+        if order.contest.scorer != SCORER:
             claim.gone.wait(_PATIENCE)  # who has that version may take it
             return Fault(OTHER_SCORER)
         with contextlib.ExitStack() as files:
-            request: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
-            if order.kind == "targets":
+            original = self._path(files, order.round.data)
+            request: dict[str, Any] = {"rulebook": order.contest.rulebook.to_toml(), "original": original}
+            if order.file is None:
                 with self._scorer() as scorer:
                     return self._make_targets(order, request, scorer, claim)
-            request |= {"kind": order.kind, "submitted": self._path(files, order.submitted)}
-            if order.guess:
-                request |= {"guess": self._path(files, order.guess), "salt": order.salt, "label": order.label}
+            release = release_of(order.contest, order.file)
+            request |= {"kind": order.file.kind, "submitted": self._path(files, release.digest)}
+            if order.file.kind == "guess":
+                request |= {"guess": self._path(files, order.file.digest)}
+                request |= {"salt": order.salt, "label": target_label(order.contest, release)}
             result = None
-            if self._cluster is not None and order.kind == "release" and order.rows >= self._engine_from:
+            if self._cluster is not None and order.file.kind == "release" and order.round.rows >= self._engine_from:
                 result = self._score_on_cluster(self._cluster, order, request, claim)
             if result is None:  # it is small, or the cluster was lost: score it here
                 with self._scorer() as scorer:
@@ -198,12 +197,11 @@ class ArenaWorker:
         contents = []
         with TemporaryDirectory(prefix="noren-targets-") as folder:
             out = Path(folder) / "target"
-            for number, (_target, submission, digest) in enumerate(order.targets):
-                label = f"{order.contest}/{order.round}/{submission}"
-                with contextlib.ExitStack() as files:
-                    submitted = self._path(files, digest)
-                    request = {"kind": "target", "submitted": submitted, "salt": order.salt, "label": label}
-                    result = self._score(scorer, order, {**plain, **request, "out": str(out)}, claim)
+            for number, release in enumerate(order.targets.values()):
+                draws = {"salt": order.salt, "label": target_label(order.contest, release)}
+                with self.arena.files.path(release.digest) as submitted:
+                    request = {"kind": "target", "submitted": str(submitted), "out": str(out)}
+                    result = self._score(scorer, order, plain | request | draws, claim)
                 if isinstance(result, Fault):
                     return result
                 contents.append(out.read_bytes())
@@ -223,7 +221,8 @@ class ArenaWorker:
                 with contextlib.suppress(SQLAlchemyError):  # only progress
                     self._update(claim, **line)
 
-        return scorer.do(request, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, on_line=on_line)
+        limits = order.contest.settings
+        return scorer.do(request, seconds=limits.seconds, megabytes=limits.megabytes, stop=claim.gone, on_line=on_line)
 
     def _update(self, claim: Claim, **values: Any) -> None:
         self.arena.store.jobs.update(claim.id, self.runner.holder, **values)
@@ -401,14 +400,8 @@ class WebhookSender:
         try:
             deliver(hook, canonical({"id": job.id, **job.order["message"]}), private=self._private)
         except UndeliveredError as error:
-            if claim.attempt > len(_SEND_AGAIN):
-                queue.end(claim.id, State.FAILED, holder=self._holder, error=str(error))
-                return True
-            later: dict[str, Any] = {"lease_until": clock_of(self._arena.store.engine) + _SEND_AGAIN[claim.attempt - 1]}
-            later |= {"claimed_by": f"{self._holder} again", "error": str(error), "most_attempts": len(_SEND_AGAIN) + 1}
-            mine = sa.and_(jobs.c.id == claim.id, jobs.c.claimed_by == self._holder, jobs.c.state == State.RUNNING)
-            with self._arena.store.engine.begin() as database:
-                database.execute(jobs.update().where(mine).values(**later))
+            after, most = _SEND_AGAIN[min(claim.attempt, len(_SEND_AGAIN)) - 1], len(_SEND_AGAIN) + 1
+            queue.try_again(claim.id, self._holder, after=after, error=str(error), most_attempts=most)
         else:
             queue.end(claim.id, State.DONE, holder=self._holder, done=1.0, error="")
         return True

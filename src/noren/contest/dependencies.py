@@ -132,7 +132,7 @@ def first_code(settings: ServerSettings) -> str:
 
 Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
 ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]
-RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]
+RoundName = Annotated[str, Path(alias="round", pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]
 TargetName = Annotated[str, Path(pattern=r"^[0-9]{1,6}$", description="the number of a target")]
 
 
@@ -177,6 +177,14 @@ def _who(request: Request, authentication: Authentication) -> ArenaIdentity:
 
 
 Identity = Annotated[ArenaIdentity, Depends(_who)]
+
+
+def _visit(contest: ContestName, who: Identity, service: ArenaService) -> ContestAccess:
+    return service.visit(who, contest)
+
+
+Visit = Annotated[ContestAccess, Depends(_visit)]
+"""The contest that a request names, as the one who asks may see it."""
 
 
 def add_action(

@@ -7,9 +7,9 @@ first entry that differs; :func:`audit` verifies only log, commitment and receip
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,20 +17,20 @@ from zipfile import is_zipfile
 
 from noren.contest import actions
 from noren.contest.archive import Archive, open_archive, read_log
-from noren.contest.arena import numbered_releases, target_label
+from noren.contest.arena import numbered_releases, release_of, target_label
 from noren.contest.judging import SCORER
-from noren.contest.judging.prepared import make_target, similarity
-from noren.contest.judging.scoring import score_guess, score_release
+from noren.contest.judging.prepared import similarity
+from noren.contest.judging.scorer import do
 from noren.contest.receipts import BadReceiptError, Receipt, matches_commitment, misfits, read_receipt
 from noren.contest.receipts import verify as verify_receipt
 from noren.contest.results import RESULTS_FILES, results_of
 from noren.contest.rulebook import read_rulebook
-from noren.contest.state import Contest, fold
+from noren.contest.state import Contest, Submission, fold
 from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
-from noren.work.hash_chain import BrokenChainError, LogEntry, canonical, digest_of, verify
+from noren.work.hash_chain import BrokenChainError, LogEntry, canonical, verify
 from noren.work.store import PieceStore, WorkUnit
 from noren.work.workers import run_units
 
@@ -272,12 +272,7 @@ class _Replay:
                     self.misfit(entry, why, "scorer", contest.scorer, body["scorer"])
                     return
                 known = contest.submissions[body["submission"]]
-                if known.kind == "release":
-                    self._plan(contest, entry, known.round, known.digest)
-                else:
-                    attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
-                    label = target_label(contest, attacked)
-                    self._plan(contest, entry, known.round, attacked.digest, label, guess=known.digest)
+                self._plan(contest, entry, known.kind, release_of(contest, known), guess=known.digest)
             case "targets-published":
                 self._targets(contest, entry)
             case "flagged":
@@ -310,23 +305,19 @@ class _Replay:
             self._compare(entry, expected, theirs)
             return
         for at, target in enumerate(body["targets"]):
-            release = contest.submissions[target["submission"]]
             self.counts["targets"] += 1
             self._path(target["digest"])
-            label = target_label(contest, release)
-            self._plan(contest, entry, round_, release.digest, label, value=f"targets.{at}.digest")
+            self._plan(contest, entry, "target", contest.submissions[target["submission"]], value=f"targets.{at}")
 
     def _plan(
-        self, contest: Contest, entry: LogEntry, round_: str, submitted: str, label: str = "", *,
-        guess: str = "", value: str = "",
-    ) -> None:  # fmt: skip
+        self, contest: Contest, entry: LogEntry, kind: str, release: Submission, *, guess: str = "", value: str = ""
+    ) -> None:
         """Plan to score a release or a guess, or to make a target."""
-        about = contest.rounds[round_]
-        what = "guess" if guess else "target" if label else "release"
-        arguments = [what, contest.rulebook.to_toml(), self._path(about.data), self._path(submitted)]
-        if label:
-            arguments += [self._salt, label, *([self._path(guess)] if guess else [])]
-        self.units.append((entry, value, WorkUnit(_again, tuple(arguments), code="replay")))
+        digests = [contest.rounds[release.round].data, release.digest, *([guess] if kind == "guess" else [])]
+        original, submitted, *answers = map(self._path, digests)
+        draws = [] if kind == "release" else [self._salt, target_label(contest, release)]
+        arguments = (kind, contest.rulebook.to_toml(), original, submitted, *draws, *answers)
+        self.units.append((entry, value, WorkUnit(_again, arguments, code="replay")))
 
     def check_other_files(self) -> None:
         """Compare tables and receipts in the archive with the log."""
@@ -356,7 +347,7 @@ class _Replay:
             self.counts["scores"] += unit.arguments[0] != "target"
             ours, scorer, why = done[unit], entry.body.get("scorer", SCORER), ""
             if value:
-                theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]
+                theirs: Any = {"digest": entry.body["targets"][int(value.split(".")[1])]["digest"]}
             else:
                 theirs = {name: value_ for name, value_ in entry.body.items() if name not in ("submission", "scorer")}
                 if scorer != SCORER:
@@ -368,20 +359,13 @@ class _Replay:
                 self._compare(entry, ours, theirs, value, why)
 
 
-_book = cache(read_rulebook)
+_ORDER = ("kind", "rulebook", "original", "submitted", "salt", "label", "guess")
 
 
-def _again(
-    what: str, book: str, original: str, submitted: str, salt: str = "", label: str = "", guess: str = ""
-) -> Any:
-    """Score a release or a guess, or return the digest of a target; ``fault`` is the reason of a failure."""
+def _again(*values: str) -> Any:
+    """Carry out an order of a worker again; ``fault`` is the reason of a failure."""
     try:
-        files = _book(book), Path(original), Path(submitted)
-        if what == "release":
-            return score_release(*files)
-        if what == "guess":
-            return score_guess(*files, bytes.fromhex(salt), label, Path(guess))
-        return digest_of(make_target(*files, bytes.fromhex(salt), label))
+        return do(dict(zip(_ORDER, values, strict=False)) | {"out": os.devnull})
     except MemoryError:
         raise
     except Exception as error:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from noren.contest.kinds import ContestRole
 from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
-from noren.contest.state import ContestSettings
+from noren.contest.state import ContestSettings, Member
 from noren.i18n import active_language
 
 
@@ -50,14 +50,6 @@ class HeadOut(BaseModel):
     time: str
 
 
-class MemberOut(BaseModel):
-    """A person in a team."""
-
-    account: str
-    name: str
-    since: str
-
-
 class TeamOut(BaseModel):
     """A team; ``out`` is the reason of a disqualification. Only members and organisers see ``people``."""
 
@@ -66,7 +58,7 @@ class TeamOut(BaseModel):
     number: int
     members: int
     out: str | None
-    people: list[MemberOut]
+    people: list[Member]
 
 
 class ContestOut(BaseModel):

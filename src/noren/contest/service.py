@@ -11,14 +11,14 @@ import datetime as dt
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from noren.contest import actions
 from noren.contest.actions import RefusedError
@@ -32,7 +32,7 @@ from noren.contest.phases import PRACTICE, Phase, check_phases, get_time_zone, m
 from noren.contest.receipts import SALT_BYTES, Receipt, commitment
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
-from noren.contest.schemas import SubmissionOut
+from noren.contest.schemas import StrictModel, SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, ContestSettings, Submission, Target, Team
 from noren.contest.store.database import ArenaAccount
@@ -92,16 +92,14 @@ def organisers_only() -> RefusedError:
     return RefusedError(_("only organisers can do this; ask them"), status=403)
 
 
-class NewContest(BaseModel):
+class NewContest(StrictModel):
     """The description of a new contest, without the data of its rounds."""
-
-    model_config = ConfigDict(extra="forbid")
 
     id: str
     title: str = Field(min_length=1, max_length=200)
     rulebook: str = Field(max_length=2**18)
     """The name of a preset, or the text of a rulebook."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = Field(default={})
     """Changes to a preset: bound, p, alpha, risk, or any field."""
     settings: ContestSettings = ContestSettings()
     phases: list[Phase]
@@ -203,9 +201,7 @@ class ContestService:
             who.require_account()
             state_ = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
             code = actions.code_digest(inputs.get("code") or inputs.get("invitation") or "")
-            codes: set[str] = (
-                set() if state_ is None else {team.code for team in state_.teams.values()} | state_.invitations
-            )
+            codes = {team.code for team in state_.teams.values()} | state_.invitations if state_ else set[str]()
             if state_ is None or not actions.is_among(code, codes):  # a code lets its holder see the contest
                 state_ = self.visit(who, contest).contest
             who.require_player()
@@ -218,22 +214,18 @@ class ContestService:
             else:
                 who.require_player()
             state_ = visit.contest
-        known: dict[str, Callable[[], str]] = {
-            "account": lambda: who.id,
-            "member": lambda: "" if who.account is None else who.account.name,
-            "code": new_id,
-            "team": new_id,
-            "installed": lambda: SCORER,
-            "person": lambda: self._person(inputs["login"]).id,
-            "name": lambda: self._person(inputs["login"]).name,
-        }
-        generated = {name: make() for name, make in known.items() if name in act.parameters and name not in act.inputs}
-        if act is actions.reset_password:  # not of an account that other organisers rely on
+        known = {"account": who.id, "member": who.account.name if who.account else "", "installed": SCORER}
+        known |= {"code": new_id(), "team": new_id()}
+        person = None
+        if "person" in act.parameters:
+            if (person := self.arena.store.accounts.by_login(inputs["login"])) is None:
+                raise actions.not_found(inputs["login"])
+            known |= {"person": person.id, "name": person.name}
+        generated = {name: text for name, text in known.items() if name in act.parameters and name not in act.inputs}
+        if act is actions.reset_password and person:  # not of an account that other organisers rely on
             states = [self.arena.state(name) for name in self.arena.store.contests()]
-            involved = [
-                state for state in states if state and generated["person"] in {*state.team_of, *state.organisers}
-            ]
-            if self._person(inputs["login"]).is_organiser or any(who.id not in state.organisers for state in involved):
+            involved = [state for state in states if state and person.id in {*state.team_of, *state.organisers}]
+            if person.is_organiser or any(who.id not in state.organisers for state in involved):
                 raise RefusedError(say("plays_elsewhere"), status=403)
 
         state = self.arena.change(
@@ -243,16 +235,9 @@ class ContestService:
                 [JobRequest(file.kind, file.id) for file in state.unjudged()] if act is actions.rescore else []
             ),
         )
-        if act is actions.reset_password:
-            self.arena.store.accounts.change_password(self._person(inputs["login"]), generated["code"], once=True)
+        if act is actions.reset_password and person:
+            self.arena.store.accounts.change_password(person, generated["code"], once=True)
         return ContestAccess(self, who, state), generated
-
-    def _person(self, login: str) -> ArenaAccount:
-        """Return the account of a login."""
-        account = self.arena.store.accounts.by_login(login)
-        if account is None:
-            raise actions.not_found(login)
-        return account
 
     def move_clock(self, who: ArenaIdentity, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
@@ -436,16 +421,14 @@ class ContestAccess:
             if self.has_all or self.contest.rulebook.baseline.visible or known.round == PRACTICE:
                 seen["baseline"] = known.judged.get("baseline", {})
             return seen
-        level = "counts" if self.has_all or known.round == PRACTICE else self.contest.rulebook.outcome
-        if level in ("effect", "counts"):
-            seen["values"] = dict(known.values)
+        book = self.contest.rulebook
+        level = "counts" if self.has_all or known.round == PRACTICE else book.outcome
         if level == "effect":  # only whether conditions are met
-            book = self.contest.rulebook
-            keys, broken = {condition.key for condition in book.conditions}, book.broken
-            seen["values"] = {
-                key: float(bool(broken({key: value}))) for key, value in known.values.items() if key in keys
-            }
+            keys = {condition.key for condition in book.conditions}
+            tested = [item for item in known.values.items() if item[0] in keys]
+            seen["values"] = {key: float(bool(book.broken({key: value}))) for key, value in tested}
         if level == "counts":
+            seen["values"] = dict(known.values)
             tried = known.judged.get("tried")
             if tried is not None and not self.has_all:  # positions would disclose which guesses are correct
                 tried = {name: value for name, value in tried.items() if name != "right_at"}

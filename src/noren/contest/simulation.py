@@ -29,7 +29,6 @@ from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
 from noren.contest.arena import Arena, ScoringService
 from noren.contest.judging.prepared import original_of, write_attack
-from noren.contest.kinds import PhaseKind
 from noren.contest.phases import Phase, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.service import ArenaIdentity, ContestService, NewContest
@@ -226,26 +225,12 @@ def phases_around(now: dt.datetime) -> list[Phase]:
     >>> [one.id for one in plan if one.is_open("2026-04-01T12:00:00.000000+00:00")]
     ['registration', 'final-protect']
     """
-    first, last = ROUNDS
-    minutes: list[tuple[PhaseKind, str | None, int, int | None]] = [
-        (PhaseKind.REGISTRATION, None, -125, 60),
-        (PhaseKind.PROTECT, first, -110, -80),
-        (PhaseKind.ATTACK, first, -75, -45),
-        (PhaseKind.PROTECT, last, -30, 60),
-        (PhaseKind.ATTACK, last, 60, 120),
-        (PhaseKind.EVALUATION, None, 120, 125),
-        (PhaseKind.RESULTS, None, 125, None),
-    ]
-    return [
-        Phase(
-            id=f"{round_}-{kind}" if round_ else str(kind),
-            kind=kind,
-            round=round_,
-            opens=moment(now + dt.timedelta(minutes=opens)),
-            closes=None if closes is None else moment(now + dt.timedelta(minutes=closes)),
-        )
-        for kind, round_, opens, closes in minutes
-    ]
+    made = []
+    for phase in _TEAMS["phases"]:
+        minutes = {name: phase[name] for name in ("opens", "closes") if name in phase}
+        times = {name: moment(now + dt.timedelta(minutes=after)) for name, after in minutes.items()}
+        made.append(Phase(**phase | times))
+    return made
 
 
 def _play(

@@ -207,7 +207,7 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
     for weights in drawn_weights(drawn_from, people, draws):
         values = []
         for standing in playing:  # own values unchanged, of attacks the worst
-            in_draws = {key: np.full(len(weights), value) for key, value in (standing.values or {}).items()}
+            in_draws = {key: np.full(len(weights), value) for key, value in standing.values.items()}
             for key, (measure, _part) in keys.items():
                 if attacks[standing.team] and key not in fixed:
                     drawn = resampled_values(measure, attacks[standing.team], weights, people_of_round)

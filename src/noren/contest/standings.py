@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import PlainSerializer, SkipValidation, TypeAdapter, computed_field
 
 from noren.contest.kinds import PhaseKind
 from noren.contest.phases import PRACTICE, round_label
@@ -53,6 +55,21 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True)
+class ScoreTerm:
+    """A term of the score."""
+
+    measure: str
+    weight: float
+    value: float | None
+
+
+_PLAIN_ATTACK = PlainSerializer(
+    lambda attack: attack and attack.model_dump(include={*BEST_ATTACK}), return_type=dict[str, int] | None
+)
+_PLAIN_VERDICT = PlainSerializer(lambda verdict: verdict and str(verdict.status), return_type=str | None)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Standing:
     """The line of one team on a leaderboard.
 
@@ -62,8 +79,6 @@ class Standing:
         The release that counts.
     rank
         Its rank, shared by equals; None if it has none, for the reason in ``status`` and ``reason``.
-    terms
-        The ``measure``, ``weight`` and ``value`` of each term of the score.
     values
         All measured values: of attacks the worst.
     broken
@@ -74,43 +89,37 @@ class Standing:
     verdict
         What the one judgement says of the release.
     best_attack
-        The displayed attack that comes nearest to the number of right answers it needs, or farthest beyond it.
+        The displayed attack that comes nearest to the number of right answers it needs, or farthest beyond it: of
+        ``best_named`` answers that count ``best_right`` are right, and ``needed`` break the release.
     """
 
+    rank: int | None = None
     team: str
     name: str
     number: int
     status: Status
     reason: str = ""
-    rank: int | None = None
     submission: str | None = None
     score: float | None = None
-    terms: tuple[Mapping[str, Any], ...] = ()
-    values: Mapping[str, float] | None = None
+    terms: tuple[ScoreTerm, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     attackers: int = 0
     effective: int = 0
-    verdict: Verdict | None = None
-    best_attack: AttackEvidence | None = None
+    best_attack: Annotated[AttackEvidence | None, SkipValidation, _PLAIN_ATTACK] = None
+    verdict: Annotated[Verdict | None, SkipValidation, _PLAIN_VERDICT] = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def sentence(self) -> str | None:
+        """The verdict as a sentence in the active language."""
+        return None if self.verdict is None else self.verdict.sentence
 
     @property
     def why(self) -> str:
         """Why it has no rank, in the active language."""
         label = self.status.label
         return f"{label}: {self.reason}" if label and self.reason else label
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the standing as plain data."""
-        verdict = self.verdict
-        return vars(self) | {
-            "status": str(self.status),
-            "terms": list(self.terms),
-            "values": dict(self.values or {}),
-            "broken": list(self.broken),
-            "best_attack": self.best_attack and self.best_attack.model_dump(include={*BEST_ATTACK}),
-            "verdict": None if verdict is None else str(verdict.status),
-            "sentence": None if verdict is None else verdict.sentence,
-        }
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,7 @@ class Board:
     standings: tuple[Standing, ...]
     history: tuple[tuple[str, str, float], ...] = ()
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def note(self) -> str:
         """A note that ranks may change, in the active language."""
@@ -146,7 +156,8 @@ class Board:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the board as plain data."""
-        return vars(self) | {"standings": [standing.as_dict() for standing in self.standings]}
+        plain: dict[str, Any] = TypeAdapter(Board).dump_python(self, mode="json", exclude={"note"})
+        return plain
 
 
 def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", everything: bool = False) -> Board:
@@ -157,16 +168,12 @@ def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", 
     public: _Visible = "valid" if contest.settings.names_hidden else contest.rulebook.outcome
     visible: _Visible = "all" if over or everything else public
     standings = [_standing(contest, team, round_, visible, final=kind == "final") for team in contest.teams.values()]
-    keys = [
-        (bool(team.broken), team.score) if team.status == Status.RANKED and team.score is not None else None
-        for team in (standings if round_ != PRACTICE else ())
-    ]
-    placed = [
-        replace(standing, rank=rank)
-        for standing, rank in zip(standings, ranks(keys) or [None] * len(standings), strict=True)
-    ]
-    last = len(placed) + 1
-    placed.sort(key=lambda standing: (standing.rank or last, standing.number))
+    ranked = Status.RANKED if round_ != PRACTICE else None
+    places = ranks(
+        [(bool(s.broken), s.score) if s.status == ranked and s.score is not None else None for s in standings]
+    )
+    placed = [replace(standing, rank=rank) for standing, rank in zip(standings, places, strict=True)]
+    placed.sort(key=lambda standing: (standing.rank or len(standings) + 1, standing.number))
     withheld = bool(contest.rulebook.of_guess()) and visible not in ("all", "counts")
     book, history = contest.rulebook, []
     baseline = visible == "all" or (book.baseline.visible and book.baseline.counts)
@@ -184,14 +191,13 @@ _Visible = Literal["all", "valid", "effect", "counts"]
 
 
 def _standing(contest: Contest, team: Team, round_: str, visible: _Visible, *, final: bool) -> Standing:
-    team_fields: dict[str, Any] = {"team": team.id, "name": team.name, "number": team.number}
+    fields: dict[str, Any] = {"team": team.id, "name": team.name, "number": team.number}
     entry = counting_entry(contest, team.id, round_)
     if entry is None or not entry.counts:
         tries = [release for release in contest.releases(team.id, round_) if release.refunded is None]
         status = Status.WAITING if any(release.judged is None for release in tries) else Status.INVALID
-        if team.out is not None:
-            return Standing(**team_fields, status=Status.DISQUALIFIED, reason=team.out)
-        return Standing(**team_fields, status=status if tries else Status.NOTHING)
+        fields["status"] = status if tries else Status.NOTHING
+        return Standing(**fields | ({} if team.out is None else {"status": Status.DISQUALIFIED, "reason": team.out}))
     book = contest.rulebook
     guesses = guesses_against(contest, round_, entry.id)
     known = guesses if visible in ("all", "counts") else ()
@@ -218,12 +224,12 @@ def _standing(contest: Contest, team: Team, round_: str, visible: _Visible, *, f
     elif broken and book.otherwise == "none":
         status, reason = Status.CONDITION, ", ".join(sorted(broken))
     return Standing(
-        **team_fields,
+        **fields,
         status=status,
         reason=reason,
         submission=entry.id,
         score=score,
-        terms=tuple({"measure": term.key, "weight": term.weight, "value": values.get(term.key)} for term in book.terms),
+        terms=tuple(ScoreTerm(term.key, term.weight, values.get(term.key)) for term in book.terms),
         values=values,
         broken=tuple(condition.key for condition in book.conditions if condition.key in broken),
         attackers=0 if visible == "valid" and contest.settings.names_hidden else len({guess.team for guess in guesses}),

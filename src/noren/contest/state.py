@@ -188,7 +188,7 @@ class Contest:
 
     def of_team(self, team: str) -> list[Submission]:
         """Return the submissions of a team, the oldest first."""
-        return [submission for submission in self.submissions.values() if submission.team == team]
+        return [file for file in self.submissions.values() if file.team == team]
 
     def by_key(self, team: str, key: str) -> Submission | None:
         """Return the submission that a team sent under a key."""
@@ -212,36 +212,24 @@ class Contest:
 
     def guesses(self, round_: str, *, team: str | None = None, target: str | None = None) -> list[Submission]:
         """Return guesses, the oldest first."""
-        return [
-            submission
-            for submission in self.submissions.values()
-            if submission.kind == "guess"
-            and submission.round == round_
-            and (team is None or submission.team == team)
-            and (target is None or submission.target == target)
-        ]
+        guesses = (file for file in self.submissions.values() if file.kind == "guess" and file.round == round_)
+        return [file for file in guesses if team in (None, file.team) and target in (None, file.target)]
 
     def unjudged(self, round_: str | None = None) -> list[Submission]:
         """Return the submissions that wait for scoring, for the first time or with another scorer."""
-        return [
-            submission
-            for submission in self.submissions.values()
-            if submission.refunded is None
-            and round_ in (None, submission.round)
-            and (submission.judged is None or submission.judged["scorer"] != self.scorer)
-        ]
+        files = (file for file in self.submissions.values() if file.refunded is None and round_ in (None, file.round))
+        return [file for file in files if file.judged is None or file.judged["scorer"] != self.scorer]
+
+    @property
+    def refunds(self) -> list[dict[str, str]]:
+        """The attempts that do not count, with the reason."""
+        files = self.submissions.values()
+        return [{"submission": file.id, "team": file.team, "reason": file.refunded} for file in files if file.refunded]
 
     def used(self, team: str, phase: str, target: str | None = None) -> int:
         """Return the used attempts of a team; invalid and refunded files do not count."""
-        return sum(
-            1
-            for submission in self.submissions.values()
-            if submission.team == team
-            and submission.phase == phase
-            and submission.target == target
-            and submission.refunded is None
-            and submission.valid is not False
-        )
+        files = (file for file in self.of_team(team) if file.phase == phase and file.target == target)
+        return sum(file.refunded is None and file.valid is not False for file in files)
 
     def copy(self) -> Contest:
         """Return a contest to fold more entries into."""
@@ -267,10 +255,8 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 contest.organisers = {entry.actor.partition(":")[2]: body.get("organiser", "")}
             case "rescheduled":
                 contest.phases = _phases(body["phases"])
-            case "paused":
-                contest.paused = body["reason"]
-            case "resumed":
-                contest.paused = None
+            case "paused" | "resumed":
+                contest.paused = body["reason"] if entry.kind == "paused" else None
             case "settings-changed":
                 contest.settings = ContestSettings.model_validate(body["settings"])
             case "announced":
@@ -304,12 +290,11 @@ def fold(entries: Iterable[LogEntry], after: Contest | None = None) -> Contest:
                 place = body["team"], body["round"]
                 contest.choices[place] = contest.choices.get(place, {}) | {entry.time: body["submission"]}
             case "targets-published":
-                contest.targets[body["round"]] = {
-                    row["target"]: Target(
-                        row["target"], row["submission"], contest.submissions[row["submission"]].team, row["digest"]
-                    )
+                targets = [
+                    Target(row["target"], row["submission"], contest.submissions[row["submission"]].team, row["digest"])
                     for row in body["targets"]
-                }
+                ]
+                contest.targets[body["round"]] = {target.id: target for target in targets}
             case "flagged":
                 contest.flags.append(dict(body))
             case "rescored":
@@ -343,10 +328,8 @@ def _apply_to_team(contest: Contest, entry: LogEntry) -> None:
             contest.team_of.pop(body["account"], None)
         case "code-changed":
             team = replace(team, code=body["code_digest"])
-        case "disqualified":
-            team = replace(team, out=body["reason"])
-        case "reinstated":
-            team = replace(team, out=None)
+        case "disqualified" | "reinstated":
+            team = replace(team, out=body["reason"] if entry.kind == "disqualified" else None)
     contest.teams[name] = team
 
 

@@ -186,14 +186,11 @@ class _Check:
     def _customer(self) -> str:
         return self.original.schema.role(Role.CUSTOMER).name
 
-    def _problem_maker(
-        self, column: str | None, rule: str, cure: str = "", cells: pl.Series | None = None
-    ) -> Callable[..., Problem]:
+    def _problem_maker(self, column: str | None, rule: str, cure: str = "") -> Callable[..., Problem]:
         """Return a function that makes the problem of a column for a row."""
 
         def make_problem(row: int) -> Problem:
-            column_cells = cells if cells is not None or column is None else self.cells[column]
-            value = None if column_cells is None else str(column_cells[row - self.first_row])
+            value = None if column is None else str(self.cells[column][row - self.first_row])
             return Problem(row, column, value, rule, cure)
 
         return make_problem
@@ -203,10 +200,10 @@ class _Check:
         submitted, expected, first = len(self.cells), len(self.original), self.first_row
         if submitted < expected:
             message = say("too_few", rows=submitted, expected=expected, row=self._deleted_row())
-            yield Finding.once(Problem(submitted - 1 + first, None, None, message))
+            yield Finding.once(message, submitted - 1 + first)
         if submitted > expected and not self.rulebook.inserted_rows:
             message = say("too_many", rows=submitted, expected=expected, last=expected - 1 + first)
-            yield Finding.once(Problem(expected + first, None, None, message))
+            yield Finding.once(message, expected + first)
         rows = self.rows
         beyond = pl.col("\0deleted") & (pl.col("\0place") >= expected)
         yield Finding(broken_rows(rows, beyond), 0, self._problem_maker(None, say("deleted_beyond")))

@@ -97,11 +97,8 @@ class _BoundedCache(Generic[Cached]):
     """A cache of recent values, up to a number of bytes; threads wait for each other."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._entries, self._lock = (
-            most,
-            OrderedDict[tuple[str, ...], tuple[Cached, int]](),
-            threading.RLock(),
-        )
+        self._most, self._lock = most, threading.RLock()
+        self._entries = OrderedDict[tuple[str, ...], tuple[Cached, int]]()
 
     def get(self, key: tuple[str, ...], make: Callable[[], tuple[Cached, int]]) -> Cached:
         with self._lock:

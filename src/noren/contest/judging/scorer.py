@@ -213,6 +213,7 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
     """
     from noren.contest.judging.prepared import make_target
     from noren.contest.judging.scoring import score_guess, score_release
+    from noren.work.hash_chain import digest_of
 
     book = _rulebook(order["rulebook"])
     original, submitted = Path(order["original"]), Path(order["submitted"])
@@ -232,7 +233,7 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
     if order["kind"] == "target":
         content = make_target(book, original, submitted, *lots)
         Path(order["out"]).write_bytes(content)
-        return {"bytes": len(content)}
+        return {"digest": digest_of(content)}
     raise ValueError(order["kind"])
 
 

@@ -80,30 +80,20 @@ class ScoringEngine(Engine):
         has_plan = self._cluster is not None and self._cluster.runs(attack)
         if whole and has_plan and not (compares and is_spelled):
             # a team reads the name of the attack alone
-            report: Progress = lambda done, words="", best=None: progress(done)  # noqa: E731
+            options = {"seed": how["seed"], "progress": lambda done, words="", best=None: progress(done)}
             guess: Guess | None = self._on_cluster(
-                original,
-                release,
-                lambda cluster, *files: cluster.attack(*files, attack, seed=how["seed"], progress=report),
+                original, release, lambda cluster, *files: cluster.attack(*files, attack, **options)
             )
             if guess is not None:
                 return guess
         return super().attack(original, release, attack, **how)
 
-    def measure(
-        self,
-        original: OriginalInput,
-        release: ReleaseInput,
-        measure: Measure,
-        *,
-        guesses: Mapping[str, Any] | None = None,
-        progress: Progress = silent,
-    ) -> Score:
+    def measure(self, original: OriginalInput, release: ReleaseInput, measure: Measure, **how: Any) -> Score:
         """Measure a release, or a guess about it: on the cluster if no guess is needed."""
         score = None
         if "guess" not in measure.needs and self._cluster is not None and self._cluster.runs(measure):
             score = self._on_cluster(original, release, lambda cluster, *files: cluster.measure(*files, measure))
-        return super().measure(original, release, measure, guesses=guesses) if score is None else score
+        return super().measure(original, release, measure, **how) if score is None else score
 
     def is_sure(self, value: float) -> bool:
         """Tell whether a value has the same digits in the log, whatever the order of its sum."""
@@ -177,13 +167,14 @@ def score_release(
     track_messages()  # the log holds every language
     with use_language("en"):
         report, release = checked_release(rulebook, original, submitted, master=master)
+        if release is not None:
+            progress(0.1)
+            try:
+                values = _values(release, rulebook.of_release(), {}, engine)
+            except InputError as error:  # a measure that is not defined for this release
+                report, release = failed_report(error), None
         if release is None:
             return _invalid(report, facts=None, baseline={}, classes=None, sketch=None)
-        progress(0.1)
-        try:
-            values = _values(release, rulebook.of_release(), {}, engine)
-        except InputError as error:  # a measure that is not defined for this release
-            return _invalid(failed_report(error), facts=None, baseline={}, classes=None, sketch=None)
         baseline = _baseline(rulebook, release, progress, engine)
         data, whole = release.original, release.release
         facts = facts_from(
@@ -207,12 +198,7 @@ def score_release(
 
 
 def score_guess(
-    rulebook: Rulebook,
-    original: Path,
-    submitted: Path,
-    salt: bytes,
-    label: str,
-    guess: Path,
+    rulebook: Rulebook, original: Path, submitted: Path, salt: bytes, label: str, guess: Path
 ) -> dict[str, Any]:
     """Check and judge a guess about the target that lots make of a release.
 
@@ -227,15 +213,15 @@ def score_guess(
         is_table = release.rows.schema.kind == Kind.TABLE
         names = row_numbers(len(release.live)) if is_table else target_names(release, salt, label)["target"]
         report = checked_guess(data, original, names, guess)
-        if not report.valid:
-            return _invalid(report, tried=None, by_customer=None, sketch=None)
-        pairs = read_guess_file(guess, data)
-        answers = Guess("guess", guess_about_release(pairs, release, salt, label).with_columns(score=pl.lit(1.0)))
-        try:
-            judged = _judged(rulebook, release, "guess", answers)
-        except InputError as error:
-            return _invalid(failed_report(error), tried=None, by_customer=None, sketch=None)
-        return {"valid": True, "report": translated_report(report), **judged, "sketch": sketch_of(pairs)}
+        if report.valid:
+            pairs = read_guess_file(guess, data)
+            answers = Guess("guess", guess_about_release(pairs, release, salt, label).with_columns(score=pl.lit(1.0)))
+            try:
+                judged = _judged(rulebook, release, "guess", answers)
+                return {"valid": True, "report": translated_report(report), **judged, "sketch": sketch_of(pairs)}
+            except InputError as error:
+                report = failed_report(error)
+        return _invalid(report, tried=None, by_customer=None, sketch=None)
 
 
 def _invalid(report: Report, **nothing: Any) -> dict[str, Any]:

@@ -289,8 +289,7 @@ class ScoringQueue:
 
     def job(self, job: str) -> ScoringJob | None:
         """Return a job."""
-        matches = self._some(jobs.c.id == job)
-        return matches[0] if matches else None
+        return next(iter(self._some(jobs.c.id == job)), None)
 
     def of(self, contest: str, submission: str | None = None) -> list[ScoringJob]:
         """Return the jobs of a contest, or of one submission, the oldest first."""
