@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
+import argon2
 import sqlalchemy as sa
+from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError, OperationalError
 
@@ -199,8 +201,7 @@ class Accounts(Generic[_Kind]):
     def of_session(self, session: str) -> _Kind | None:
         """Return who is logged in."""
         query = sa.select(self.accounts).join(self.sessions, self.sessions.c.account == self.accounts.c.id)
-        accounts = self._rows(query.where(*self._is_open(session), self.accounts.c.revoked.is_(None)))
-        return accounts[0] if accounts else None
+        return next(iter(self._rows(query.where(*self._is_open(session), self.accounts.c.revoked.is_(None)))), None)
 
     def has_session(self, session: str, password_hash: str) -> bool:
         """Tell whether somebody is logged in by the one password of which this is the hash."""
@@ -366,31 +367,24 @@ def checked_login(login: str) -> str:
 
 def hashed(password: str) -> str:
     """Return what is kept of a password."""
-    from argon2 import PasswordHasher
-
     if not _SHORTEST <= len(password) <= _LONGEST:
         raise ParameterError(_("the password needs 10 to 1,000 characters"))
     with _hashing:
-        return PasswordHasher().hash(password)
+        return argon2.PasswordHasher().hash(password)
 
 
 def is_right(hashed: str | None, password: str) -> bool:
     """Tell whether a password is that of a hash; without one it is wrong, and takes as long to say."""
-    from argon2 import PasswordHasher
-    from argon2.exceptions import Argon2Error, InvalidHashError
-
     try:
         with _hashing:
-            return PasswordHasher().verify(hashed or _nobodys(), password[: _LONGEST + 1]) and hashed is not None
+            return argon2.PasswordHasher().verify(hashed or _nobodys(), password[: _LONGEST + 1]) and hashed is not None
     except (Argon2Error, InvalidHashError):
         return False
 
 
 @cache
 def _nobodys() -> str:
-    from argon2 import PasswordHasher
-
-    return PasswordHasher().hash("nobody's password")
+    return argon2.PasswordHasher().hash("nobody's password")
 
 
 class Tries:

@@ -11,6 +11,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from noren.errors import FileError, NorenError, OutputError
 from noren.i18n import N_, _
+from noren.tables import table_of
 
 
 class NotFoundError(NorenError):
@@ -60,19 +61,7 @@ class ErrorOut(BaseModel):
     error: ErrorText
 
 
-_TEXTS = {
-    400: "what was sent cannot be read",
-    401: "log in first",
-    403: "it is not yours to do, the request comes from another site, or its token is out of date",
-    404: "there is no such thing",
-    408: "what was sent came too slowly",
-    409: "it cannot be done in the state things are in",
-    413: "what was sent is too large",
-    422: "what was sent breaks a rule; the message names it and the cure",
-    429: "too often; wait and try again",
-    503: "the database does not answer; nothing was changed",
-    507: "the disk of the server is full; nothing was saved",
-}
+_TEXTS = table_of(__name__)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -81,7 +70,7 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     >>> errors(404)[404]["description"]
     'there is no such thing'
     """
-    return {status: {"model": ErrorOut, "description": _TEXTS[status]} for status in statuses}
+    return {status: {"model": ErrorOut, "description": _TEXTS[str(status)]} for status in statuses}
 
 
 def status_of(error: NorenError) -> int:

@@ -11,7 +11,7 @@ import threading
 import traceback
 import webbrowser
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal
 
 import sqlalchemy as sa
 import uvicorn
@@ -32,14 +32,8 @@ from noren.web.frame import Bundle, local_path
 from noren.web.guard import LANGUAGE, THEME, keep_cookie
 from noren.web.uploads import BodyError
 
-
-class Page(Protocol):
-    """How a server renders one of its pages (:meth:`noren.web.frame.Frame.page` with its rail)."""
-
-    def __call__(
-        self, request: Request, template: str, *, title: str, place: str, status: int = 200, **context: Any
-    ) -> Response:
-        """Render a page."""
+Page = Callable[..., Response]
+"""How a server renders one of its pages (:meth:`noren.web.frame.Frame.page` with its rail)."""
 
 
 def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ...] = ()) -> None:

@@ -97,20 +97,17 @@ class ServerSettings:
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return self.host == "localhost" or self._listens_on("is_loopback")
 
     @property
     def is_everywhere(self) -> bool:
         """Whether it listens on every address of this machine."""
-        try:
-            return ipaddress.ip_address(self.host).is_unspecified
-        except ValueError:
-            return False
+        return self._listens_on("is_unspecified")
+
+    def _listens_on(self, kind: str) -> bool:
+        with contextlib.suppress(ValueError):
+            return bool(getattr(ipaddress.ip_address(self.host), kind))
+        return False
 
     @property
     def database_url(self) -> str:

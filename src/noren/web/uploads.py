@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from fastapi import HTTPException, Request
-from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
 from noren.data.formats.source import DecodedSizeError, limit_decoded_size
@@ -88,8 +87,7 @@ def bounded(scope: Scope, receive: Receive, patience: UploadTimeouts, bounds: Up
     most = bounds.most(scope)
     too_large = BodyError(413, _("the request is too large"))
     too_slow = BodyError(408, _("the upload was interrupted; send the file again"))
-    declared = Headers(scope=scope).get("content-length", "")
-    if most is not None and declared.isdigit() and int(declared) > most:
+    if most is not None and declared_length(Request(scope)) > most:
         raise too_large
     began, received, whole = time.monotonic(), 0, False
 
