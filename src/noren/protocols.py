@@ -72,6 +72,10 @@ class Recoding(StrEnum):
     OTHER_PERIOD = N_("purchases of a period that the attacker does not know")
 
 
+OTHER_ROWS: Final = frozenset({Recoding.DELETED_ROWS, Recoding.ADDED_ROWS})
+NOISE: Final = frozenset({Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES})
+
+
 @dataclass(frozen=True)
 class Strength:
     """The parameter that makes protection weaker or stronger.
@@ -145,11 +149,6 @@ def in_form(
     return {"form": {name: value for name, value in settings.items() if value}, **schema}
 
 
-def identity(value: float) -> float:
-    """Return a value that is a share already."""
-    return value
-
-
 def complement(value: float) -> float:
     """Return the share that an error or a loss leaves.
 
@@ -168,7 +167,7 @@ class UtilityAxis:
     what, title
         What the share counts, in a few words; the label of the axis.
     share
-        How the value becomes a share from 0 to 1.
+        How the value becomes a share from 0 to 1, where it is none already.
     sentence
         How a recommendation states it, with ``{use}`` or ``{lost}``.
     always
@@ -179,7 +178,7 @@ class UtilityAxis:
 
     what: str
     title: str
-    share: Callable[[float], float] = identity
+    share: Callable[[float], float] = float
     sentence: str = ""
     always: bool = False
     rank: int = 10

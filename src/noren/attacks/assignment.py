@@ -26,6 +26,7 @@ Pairs = tuple[Whole, Whole, Real]
 
 NO_PAIRS: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 _PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64}
+PAIRS_BY_PERIOD = _PAIRS | {"period": pl.String}
 _TABLE = 10_000_000
 """Pairs up to which the best assignment of all is looked for. Above, these many columns are kept for each row:"""
 _LISTED = 32

@@ -81,9 +81,8 @@ def require_columns(public: History, columns: Iterable[Column]) -> None:
     """Stop where a release lacks one of these columns."""
     for column in columns:
         if column.name not in public.frame.columns:
-            raise SchemaError(
-                _("the release has no column {name!r}; give a release of this original").format(name=column.name)
-            )
+            message = _("the release has no column {name!r}; give a release of this original")
+            raise SchemaError(message.format(name=column.name))
 
 
 # --- known rows and public rows as arrays ----------------------------------------------------------------------------
@@ -173,6 +172,11 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     first, item_first = (np.concatenate([[0], np.cumsum(many)]).astype(np.int64) for many in (counts, listed))
     half = (np.arange(len(seen)) - np.repeat(first[:-1], counts)) % 2
     public_layout = PublicLayout(first, period, period, lo, hi, item_first, _codes(public_items["item"], items), half)
+    # what is usual beside each known row: of amounts for its item, of all else in its period
+    place = np.repeat(np.arange(len(rows.first) - 1), np.diff(rows.first))
+    of_item, of_period = (place // rows.periods, public_layout.item), (place % rows.periods, period)
+    single = bool((listed == 1).all())
+    contexts = [of_item if single and c.scale == Scale.RATIO else of_period for c in columns]
     units = seen.select("period", "pseudonym").unique(maintain_order=True)
     return PeriodSides(
         customers,
@@ -182,7 +186,7 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
         seen["row"].cast(pl.Int64).to_numpy(),
         rows,
         public_layout,
-        _beside(rows, public_layout, columns),
+        background(rows, item_shares(rows, public_layout), public_layout, contexts, levels_of(columns)),
         tuple(columns),
     )
 
@@ -248,18 +252,6 @@ def _measured(
     return values, lo, hi
 
 
-def _beside(known: KnownLayout, public: PublicLayout, columns: list[Column]) -> Backgrounds:
-    """Return what is usual beside each known row: of amounts for its item, of all else in its period."""
-    place = np.repeat(np.arange(len(known.first) - 1), np.diff(known.first))
-    item, period = place // known.periods, place % known.periods
-    single = np.diff(public.item_first) == 1
-    its = np.full(len(single), -1)
-    its[single] = public.item[public.item_first[:-1][single]]
-    by_item = bool(single.all())
-    contexts = [(item, its) if by_item and c.scale == Scale.RATIO else (period, public.begin) for c in columns]
-    return background(known, item_shares(known, public), public, contexts, levels_of(columns))
-
-
 def item_shares(known: KnownLayout, public: PublicLayout) -> Real:
     """Return for each known row the share of public rows of its period that have its item."""
     periods = known.periods
@@ -273,14 +265,9 @@ def item_shares(known: KnownLayout, public: PublicLayout) -> Real:
 def levels_of(columns: list[Column]) -> Real:
     """Return how far each level of each column reaches."""
     reach = np.full((len(columns), _LEVELS), np.inf)
+    of_scale: dict[Scale, tuple[float, ...]] = {Scale.NOMINAL: _SAME, Scale.RATIO: _SIZES}
     for c, column in enumerate(columns):
-        ends: tuple[float, ...] = _DAYS
-        if column.scale == Scale.NOMINAL:
-            ends = _SAME
-        elif column.scale == Scale.RATIO:
-            ends = _SIZES
-        elif column.type == ValueType.TIME:
-            ends = _MINUTES
+        ends = of_scale.get(column.scale, _MINUTES if column.type == ValueType.TIME else _DAYS)
         reach[c, : len(ends)] = ends
     return reach
 

@@ -95,8 +95,6 @@ class Consistency(Attack):
             pseudonym, customer = named[row].astype(np.int64), column.astype(np.int64)
         score = 1.0 / edges.counts[pseudonym]
         order = np.lexsort((pseudonym, consistent.history[pseudonym], -score))
-        pairs = pairs_of(
-            consistent.pseudonyms.gather(pseudonym[order]), consistent.customers.gather(customer[order]), score[order]
-        )
+        pairs = pairs_of(consistent.pseudonyms.gather(pseudonym), consistent.customers.gather(customer), score)[order]
         certain = int((edges.counts == 1).sum())
         return Guess(self.name, pairs, {"certain": certain, "one_to_one": one_to_one is not None})

@@ -18,7 +18,7 @@ from noren.data.schema import Column, Role, Scale, ValueType
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import NOISE, OTHER_ROWS, Attack, Guess, Recoding
 
 Kinds = Mapping[str, tuple[Any, Any]]
 """By kind of habit: what each pseudonym does, and what doing so says for each customer."""
@@ -65,10 +65,7 @@ class EarlierPeriod(Attack):
     name = "earlier-period"
     summary = N_("Recognises customers by habits, known from another period than the released one.")
     source = "Tournier and de Montjoye 2022"
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.NOISED_NUMBERS}
-        | {Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.OTHER_PERIOD}
-    )
+    sees_through = OTHER_ROWS | NOISE | {Recoding.SHIFTED_DATES, Recoding.OTHER_PERIOD}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym; the seed decides between equals."""

@@ -16,8 +16,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PrivateAttr, field_validator
 
-from noren.attacks.assignment import pairs_of
+from noren.attacks.assignment import PAIRS_BY_PERIOD, pairs_of
 from noren.attacks.by_period import ALWAYS, AttackByPeriod, rows_by_period
+from noren.attacks.linkage import Linkage
 from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.periods import in_order
@@ -28,7 +29,7 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reliability, tested
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess, Recoding, Runtime, require_kind
+from noren.protocols import Guess, Runtime, require_kind
 from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")
@@ -81,10 +82,7 @@ class Ensemble(AttackByPeriod):
     summary = N_("Uses the attack that re-identifies most in a rehearsal of the release; otherwise all attacks vote.")
     source = "Dawid and Skene 1979"
     runtime = Runtime.MINUTES
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.SWAPPED_ROWS}
-        | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
-    )
+    sees_through = Linkage.sees_through
     listens = True
 
     members: tuple[str, ...] = Field(default=(), description=N_("attacks that vote (default: all that fit the data)"))
@@ -212,7 +210,6 @@ Weights = tuple[Real, Real]
 """The skill of each member, and by what its votes are divided."""
 
 AGREEMENT, VOTE = "vote by agreement", "vote by rehearsal"
-_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
 _CELL = ["customer", "period"]
 _LEAST_CHANCE = 0.2
 """Naming somebody who has no pseudonym costs what a hit gains; what is less likely than this is left out."""
@@ -248,11 +245,13 @@ class Ballot:
                 pairs = pairs.drop("period", strict=False)
             key = [column for column in ("pseudonym", "period") if column in pairs.columns]
             pairs = pairs.with_columns(pl.col(key).cast(pl.String), pl.col("score").cast(pl.Float64))
-            pairs = pairs.join(pseudonyms, on=key, how="inner", maintain_order="left_right").select(list(_PAIRS))
+            pairs = pairs.join(pseudonyms, on=key, how="inner", maintain_order="left_right").select(
+                list(PAIRS_BY_PERIOD)
+            )
             pairs = pairs.drop_nulls(["pseudonym", *_CELL]).unique(_CELL, keep="first", maintain_order=True)
             if len(pairs):
                 pairs_by_member[name] = pairs
-        every = pl.concat([pl.DataFrame(schema=_PAIRS), *pairs_by_member.values()])
+        every = pl.concat([pl.DataFrame(schema=PAIRS_BY_PERIOD), *pairs_by_member.values()])
         cells = every.select(_CELL).unique()
         periods = pl.Enum(in_order(cells["period"].unique()))
         cells = cells.with_columns(time=pl.col("period").cast(periods)).sort("customer", "time")
@@ -281,7 +280,7 @@ class Ballot:
     def elected(self, skill: Real, divided: Real, least: float = _LEAST_CHANCE) -> pl.DataFrame:
         """Return the answers elected, surest first: in a period each pseudonym once, to the likeliest customer."""
         if not self.pairs_by_member:
-            return pl.DataFrame(schema=_PAIRS)
+            return pl.DataFrame(schema=PAIRS_BY_PERIOD)
         answers, names = np.where(skill > 0, self.answers, SILENT), self.names
         chance = chances(answers, self.choices, skill, divided)
         cell, voter = np.nonzero((answers != SILENT) & (chance >= least))
@@ -292,12 +291,8 @@ class Ballot:
         pseudonym = column % len(names)
         sure = np.where(answers[row] == pseudonym[:, None], chance[row], 0.0).max(axis=1, initial=0.0)
         order = np.argsort(-sure, kind="stable")
-        return pairs_of(
-            names.gather(pseudonym[order]),
-            self.cells["customer"].gather(row[order]),
-            sure[order],
-            self.cells["period"].gather(row[order]),
-        )
+        cells = self.cells[row]
+        return pairs_of(names.gather(pseudonym), cells["customer"], sure, cells["period"])[order]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from noren.data.schema import Role
 from noren.i18n import N_, _
 from noren.kernels.items.item_walk import NOBODY, Walk, walk
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import NOISE, Attack, Guess, Recoding
 
 
 class ItemCandidates(Attack):
@@ -49,9 +49,7 @@ class ItemCandidates(Attack):
     summary = N_("Assigns each customer a pseudonym whose items are consistent with what they bought.")
     source = "S0 (PWS Cup 2018, re-item)"
     roles = (Role.ITEM,)
-    sees_through = frozenset(
-        {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.SHIFTED_DATES}
-    )
+    sees_through = NOISE | {Recoding.GENERALISED_CELLS, Recoding.SHIFTED_DATES}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Walk through the customers in a drawn order; of several candidates one is drawn."""

@@ -17,7 +17,7 @@ from noren.engines.choice import chosen_engine
 from noren.i18n import N_, _
 from noren.kernels.linkage.jaccard import NOBODY, in_equal_runs, index_of, most_similar
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import NOISE, OTHER_ROWS, Attack, Guess, Recoding
 
 _BLOCK = 512
 
@@ -60,9 +60,8 @@ class Jaccard(Attack):
     summary = N_("Names the customer whose set of items is most similar to the pseudonym's.")
     source = "S2"
     roles = (Role.ITEM,)
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
-        | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.CHANGING_PSEUDONYMS}
+    sees_through = (
+        OTHER_ROWS | NOISE | {Recoding.GENERALISED_CELLS, Recoding.SHIFTED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )
 
     candidates: int = Field(

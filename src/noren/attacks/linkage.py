@@ -19,6 +19,7 @@ from noren.attacks.by_period import (
     period_sides,
 )
 from noren.attacks.profile import (
+    Profile,
     Scores,
     Solution,
     answer,
@@ -88,10 +89,7 @@ class Linkage(AttackByPeriod):
     name = "linkage"
     summary = N_("Solves each period as one assignment problem, allows for swapped rows, and links the periods.")
     source = "S3"
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.SWAPPED_ROWS}
-        | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
-    )
+    sees_through = Profile.sees_through | {Recoding.SWAPPED_ROWS}
 
     rounds: int = Field(default=2, ge=0, description=N_("rounds that use the result for one period in the others"))
     shortlist: int = Field(default=256, ge=1, description=N_("number of candidates per pseudonym, the best first"))
@@ -160,11 +158,10 @@ class _Puzzle:
         likeliest = np.full((len(plain.others), _CANDIDATES), -1)
         likeliest[unit[best], rank[rank < _CANDIDATES]] = plain.person[best]
         pairs = partners(sides.known, sides.public, sides.beside, copies, likeliest)
-        base = sides.public.counts * np.log(1 - copies.share)
-        units = len(sides.period)
+        base, empty = sides.public.counts * np.log(1 - copies.share), Solution.empty(len(sides.period))
         # what is too sure of itself is explained by rows that changed hands; what is not sure enough is made so
         heat = min(temperature(evidence.first, evidence.halves, *priors(sides, evidence)), 1.0)
-        return cls(sides, plain, pairs, base, heat, _FIRST_SHARES, first_row_counts(sides), Solution.empty(units))
+        return cls(sides, plain, pairs, base, heat, _FIRST_SHARES, first_row_counts(sides), empty)
 
     def solved(self) -> _Puzzle:
         """Return the puzzle solved by what is believed."""
@@ -316,11 +313,10 @@ def habits(public_rows: HabitRows, sides: PeriodSides, solution: Solution, unmix
     """
     known, beside = _recognised(public_rows, sides, solution)
     copies = first_belief(public_rows.reach, _HABIT_SHARE)
-    evidence = row_evidence(known, public_rows.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
     sure = np.where(solution.trust > _SURE, solution.trust, 0.0)
     for _round in range(_HABIT_ROUNDS):
         copies = learn(known, public_rows.rows, beside, copies, solution.person, sure, other_periods=True)
-        evidence = row_evidence(known, public_rows.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
+    evidence = row_evidence(known, public_rows.rows, beside, copies, limit=_HABIT_LIMIT, other_periods=True)
     heat = _heat(evidence, solution.person, sure, len(sides.customers))
     scores = Scores.of(evidence)
     return replace(scores, value=scores.value * unmixed / heat), heat

@@ -16,7 +16,7 @@ from noren.data.schema import Role
 from noren.i18n import N_, _
 from noren.kernels.linkage.row_layout import likeness
 from noren.progress import Progress, silent
-from noren.protocols import Guess, Recoding
+from noren.protocols import NOISE, Guess, Recoding
 
 _FINER = 1000
 """Prices are summed in so many parts of the grid's step, should a file hold prices between two steps."""
@@ -41,9 +41,7 @@ class MonthlyProfile(AttackByPeriod):
 
     source = "S3"
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    sees_through = frozenset(
-        {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.RENAMED_ITEMS, Recoding.CHANGING_PSEUDONYMS}
-    )
+    sees_through = NOISE | {Recoding.RENAMED_ITEMS, Recoding.CHANGING_PSEUDONYMS}
 
     averaged: ClassVar[bool]
     """Whether the number is the mean of the rows' amounts, or their sum."""

@@ -18,7 +18,7 @@ from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import population_sd
 from noren.kernels.linkage.row_distance import distance_blocks
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import NOISE, OTHER_ROWS, Attack, Guess, Recoding
 
 _TIE = 1e-9
 _MOST_PAIRS = 10**8
@@ -55,10 +55,7 @@ class Nearest(Attack):
     name = "nearest"
     summary = N_("Assigns pseudonyms to the customers whose rows are nearest, all at once.")
     source = "S0"
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS}
-        | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES}
-    )
+    sees_through = OTHER_ROWS | NOISE | {Recoding.GENERALISED_CELLS}
 
     shortlist: int = Field(default=32, ge=1, description=N_("number of candidates per pseudonym, the best first"))
 
@@ -66,31 +63,11 @@ class Nearest(Attack):
         """Name one customer for each pseudonym; the seed decides between equals."""
         progress(0.0, _("preparing rows"))
         sides = comparison_arrays(original, public)
-        pairs = len(sides.pseudonyms) * len(sides.customers)
-        if pairs > _MOST_PAIRS:
-            raise too_many_pairs(self.name, pairs, "consistency")
+        count = len(sides.pseudonyms) * len(sides.customers)
+        if count > _MOST_PAIRS:
+            raise too_many_pairs(self.name, count, "consistency")
         nobody = np.zeros((0, len(sides.customers)))
         distances = np.concatenate([nobody, *self.distance_blocks(original, sides, progress)])
-        return self.assign(sides, distances, seed=seed)
-
-    def distance_blocks(
-        self, original: History, sides: ComparisonArrays, progress: Progress = silent
-    ) -> Iterator[NDArray[np.float64]]:
-        """Yield how far each customer is from some public histories after another."""
-        nominal = np.array([column.scale == Scale.NOMINAL for column in sides.columns])
-        sd = np.array(
-            [
-                0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(exact_values(original, column)))
-                for column in sides.columns
-            ]
-        )
-        width = np.array([1.0 if column.scale == Scale.NOMINAL else column.grid for column in sides.columns])
-        for done, block in distance_blocks(sides.known, sides.public, sd, width, nominal, shortlist=self.shortlist):
-            progress(0.1 + 0.8 * done, _("comparing rows"))
-            yield block
-
-    def assign(self, sides: ComparisonArrays, distances: NDArray[np.float64], *, seed: int) -> Guess:
-        """Turn distances that were found before into an answer; a second seed costs next to nothing."""
         cost = distances[sides.history]
         tied = cost + _TIE * uniform(cost.size, seed=seed).reshape(cost.shape)
         pseudonym, customer = linear_sum_assignment(tied)
@@ -102,7 +79,18 @@ class Nearest(Attack):
         # with one customer in all there is no next one, and no doubt
         score = np.where(np.isfinite(following), (following - chosen) / rows, 1.0)
         order = np.lexsort((pseudonym, sides.history[pseudonym], -score))
-        pairs = pairs_of(
-            sides.pseudonyms.gather(pseudonym[order]), sides.customers.gather(customer[order]), score[order]
-        )
+        pairs = pairs_of(sides.pseudonyms.gather(pseudonym), sides.customers.gather(customer), score)[order]
         return Guess(self.name, pairs, {"mean_distance": float(chosen.mean()) if len(chosen) else 0.0})
+
+    def distance_blocks(
+        self, original: History, sides: ComparisonArrays, progress: Progress = silent
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield how far each customer is from some public histories after another."""
+        nominal = np.array([column.scale == Scale.NOMINAL for column in sides.columns])
+        sd, width = np.zeros(len(nominal)), np.ones(len(nominal))
+        for at in np.flatnonzero(~nominal):
+            sd[at] = population_sd(numbers(exact_values(original, sides.columns[at])))
+            width[at] = sides.columns[at].grid
+        for done, block in distance_blocks(sides.known, sides.public, sd, width, nominal, shortlist=self.shortlist):
+            progress(0.1 + 0.8 * done, _("comparing rows"))
+            yield block

@@ -26,7 +26,7 @@ from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, le
 from noren.kernels.linkage.row_layout import Backgrounds, Counts, KnownLayout, PublicLayout, first_counts, kept_share
 from noren.kernels.linkage.row_owners import posterior, temperature
 from noren.progress import Progress, part_of, silent
-from noren.protocols import Guess, Recoding
+from noren.protocols import NOISE, OTHER_ROWS, Guess, Recoding
 
 _LEAST_UNKNOWN = 0.5
 
@@ -70,10 +70,7 @@ class Profile(AttackByPeriod):
     name = "profile"
     summary = N_("Compares customers by the likelihood of all rows of a pseudonym, with a learned noise model.")
     source = "Fellegi and Sunter 1969"
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
-        | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
-    )
+    sees_through = OTHER_ROWS | NOISE | {Recoding.GENERALISED_CELLS, Recoding.CHANGING_PSEUDONYMS}
 
     shortlist: int = Field(default=256, ge=1, description=N_("number of candidates per pseudonym, the best first"))
 
@@ -113,12 +110,9 @@ def answer(name: str, sides: PeriodSides, best: Solution, notes: Mapping[str, An
     """Return a solution as a guess, surest first, equals in order of period and pseudonym."""
     named = np.flatnonzero((best.person >= 0) & best.pays)
     order = named[np.argsort(-best.trust[named], kind="stable")]
-    pairs = pairs_of(
-        sides.pseudonyms.gather(order),
-        sides.customers.gather(best.person[order]),
-        best.trust[order],
-        pl.Series(list(sides.periods), dtype=pl.String).gather(sides.period[order]),
-    )
+    whom = sides.customers.gather(best.person[order])
+    when = pl.Series(list(sides.periods), dtype=pl.String).gather(sides.period[order])
+    pairs = pairs_of(sides.pseudonyms.gather(order), whom, best.trust[order], when)
     return Guess(name, pairs if sides.by_time else pairs.drop("period"), notes)
 
 

@@ -19,7 +19,7 @@ from noren.data.schema import Role
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import NOISE, OTHER_ROWS, Attack, Guess, Recoding
 
 _MOST_ITEMS = 4096
 _WAVES = 512
@@ -67,10 +67,7 @@ class Recoded(Attack):
     summary = N_("Translates renamed items by how they sell, and compares what was bought.")
     source = "Narayanan and Shmatikov 2009"
     roles = (Role.ITEM,)
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.NOISED_NUMBERS}
-        | {Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
-    )
+    sees_through = OTHER_ROWS | NOISE | {Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
 
     rounds: int = Field(default=3, ge=0, le=20, description=N_("rounds in which items and customers are matched again"))
 

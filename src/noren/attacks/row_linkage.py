@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr
 
 from noren.attacks.assignment import uniform
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import cell_ends, is_interval, is_set
+from noren.data.cells import cell_ends, different, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import SAYS_NOTHING, Hierarchy, read_hierarchies
@@ -140,11 +140,8 @@ class RowLinkage(Attack):
         both = [name for name in public.schema.names if name in original.schema.names]
         for name in self.columns:
             if name not in both:
-                raise ParameterError(
-                    _("{column} is not a column of both the original and the release; use one of {columns}").format(
-                        column=name, columns=", ".join(both) or _("none")
-                    ),
-                )
+                message = _("{column} is not a column of both the original and the release; use one of {columns}")
+                raise ParameterError(message.format(column=name, columns=", ".join(both) or _("none")))
         if self.columns:
             return list(dict.fromkeys(self.columns))
         if noise is not None:
@@ -343,27 +340,15 @@ def _side(original: Table, column: Column, cells: pl.Series, hierarchy: Hierarch
         values = values.cast(pl.String)
     ordered = values.unique().sort(nulls_last=True)
     known = ordered.drop_nulls()
-    codes = _coded(values, ordered)
+    places = pl.DataFrame({"value": ordered, "code": pl.int_range(len(ordered), eager=True)})
+    codes = values.to_frame("value").join(places, on="value", how="left", maintain_order="left", nulls_equal=True)
     place = np.where(np.arange(len(ordered)) < len(known), np.arange(len(ordered), dtype=np.float64), np.nan)
-    different = cells.filter(_comparable(cells).is_first_distinct())
-    kind, low, high, lists = _meanings(different, known, column, hierarchy)
+    first, number = different(cells)
+    kind, low, high, lists = _meanings(cells.gather(first), known, column, hierarchy)
     step = 0.0 if column.scale == Scale.NOMINAL else _FAR / max(len(known) - 1, 1)
     base = np.zeros(len(ordered))
-    number = _coded(_comparable(cells), _comparable(different))
-    return _Side(codes, place, number, kind, low, high, lists, base, _MISS, step)
-
-
-def _coded(values: pl.Series, ordered: pl.Series) -> Whole:
-    codes = pl.DataFrame({"value": ordered, "code": pl.int_range(len(ordered), eager=True)})
-    both = values.to_frame("value").join(codes, on="value", how="left", maintain_order="left", nulls_equal=True)
-    return both["code"].cast(pl.Int64).to_numpy()
-
-
-def _comparable(cells: pl.Series) -> pl.Series:
-    """Return cells in a type that can be grouped; null where they say nothing."""
-    if is_set(cells.dtype):
-        return cells.cast(pl.List(pl.String)).list.join("\0")
-    return cells
+    of_person, of_row = (part.cast(pl.Int64).to_numpy() for part in (codes["code"], number))
+    return _Side(of_person, place, of_row, kind, low, high, lists, base, _MISS, step)
 
 
 def _meanings(

@@ -16,7 +16,7 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real
 from noren.kernels.linkage.row_layout import Days, best_shifts
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import OTHER_ROWS, Attack, Guess, Recoding
 
 _ODD = 0.02
 """How often a public day is nobody's, and a known one of many rows vanishes."""
@@ -58,10 +58,7 @@ class Shifted(Attack):
     summary = N_("Compares the days of purchase at every shift in time, and assigns all at once.")
     source = "cross-correlation"
     roles = (Role.DATE,)
-    sees_through = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.NOISED_NUMBERS}
-        | {Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
-    )
+    sees_through = OTHER_ROWS | {Recoding.NOISED_NUMBERS, Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that has a date; the seed decides between equals."""

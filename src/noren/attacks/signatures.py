@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.attacks.assignment import pairs_of
+from noren.attacks.assignment import PAIRS_BY_PERIOD, pairs_of
 from noren.attacks.by_period import AttackByPeriod, require_columns
 from noren.data.arrays import exact_values, numbered, physical, text_bytes, text_views
 from noren.data.cells import is_generalised
@@ -30,13 +30,10 @@ from noren.kernels.linkage.last_match import (
     whole_steps,
 )
 from noren.progress import Progress, silent
-from noren.protocols import Guess, Recoding
+from noren.protocols import OTHER_ROWS, Guess, Recoding
 
 ITEM_LETTERS = 2
 """What the attackers of 2017 were told of an item: its first two characters."""
-
-_KEPT = frozenset({Recoding.DELETED_ROWS, Recoding.ADDED_ROWS})
-_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
 
 
 class Signature(AttackByPeriod):
@@ -59,7 +56,7 @@ class Signature(AttackByPeriod):
     source = "S3 (PWS Cup 2017)"
     key: ClassVar[tuple[Role, ...]]
     """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
-    sees_through = _KEPT | {Recoding.CHANGING_PSEUDONYMS}
+    sees_through = OTHER_ROWS | {Recoding.CHANGING_PSEUDONYMS}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
@@ -71,7 +68,9 @@ class Signature(AttackByPeriod):
         public, seen = _filled(public, seen, self.key)
         original, known = _filled(original, known, (*self.key, Role.DATE))
         if not len(public) or not len(original):
-            return Guess(self.name, pl.DataFrame(schema=_PAIRS), {"matched_rows": 0, "known_rows": len(original)})
+            return Guess(
+                self.name, pl.DataFrame(schema=PAIRS_BY_PERIOD), {"matched_rows": 0, "known_rows": len(original)}
+            )
         matches = last_match(seen, known)
         progress(0.7, _("assigning pseudonyms"))
         # the pseudonym that each known row leads to as a number, and a public row that shows each number's
@@ -100,12 +99,8 @@ class Signature(AttackByPeriod):
         places[customers.arg_sort().to_numpy()] = np.arange(len(customers))
         order = np.lexsort((period, places[customer], -share))
         customer, period = customer[order], period[order]
-        pairs = pairs_of(
-            public[Role.CUSTOMER][released_rows[last[customer, period]]],
-            customers[customer],
-            share[order],
-            pl.Series(periods, dtype=pl.String)[period],
-        )
+        pseudonyms = public[Role.CUSTOMER][released_rows[last[customer, period]]]
+        pairs = pairs_of(pseudonyms, customers[customer], share[order], pl.Series(periods, dtype=pl.String)[period])
         notes = {"matched_rows": int(np.count_nonzero(matches != NO_ROW)), "known_rows": len(matches)}
         return Guess(self.name, pairs, notes)
 
@@ -142,7 +137,7 @@ class S2(Signature):
     summary = N_("Recognises purchases by the item's first two characters and price, month by month.")
     key = (Role.ITEM, Role.PRICE)
     roles = (Role.ITEM, Role.PRICE, Role.DATE)
-    sees_through = _KEPT | {Recoding.NOISED_DATES}
+    sees_through = OTHER_ROWS | {Recoding.NOISED_DATES}
 
 
 class S3(Signature):
@@ -152,7 +147,7 @@ class S3(Signature):
     summary = N_("Recognises purchases by the item's first two characters and quantity, month by month.")
     key = (Role.ITEM, Role.QUANTITY)
     roles = (Role.ITEM, Role.QUANTITY, Role.DATE)
-    sees_through = _KEPT | {Recoding.NOISED_DATES}
+    sees_through = OTHER_ROWS | {Recoding.NOISED_DATES}
 
 
 class S4(Signature):
@@ -172,7 +167,7 @@ class S5(Signature):
     summary = N_("Recognises purchases by the item's first two characters, price and quantity, month by month.")
     key = (Role.ITEM, Role.PRICE, Role.QUANTITY)
     roles = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
-    sees_through = _KEPT | {Recoding.NOISED_DATES}
+    sees_through = OTHER_ROWS | {Recoding.NOISED_DATES}
 
 
 class S6(Signature):

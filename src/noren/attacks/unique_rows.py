@@ -12,7 +12,7 @@ from noren.data.frames import History
 from noren.data.schema import Role
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Guess, Recoding
+from noren.protocols import OTHER_ROWS, Attack, Guess, Recoding
 
 
 class UniqueRows(Attack):
@@ -45,7 +45,7 @@ class UniqueRows(Attack):
     name = "unique-rows"
     summary = N_("Re-identifies customers by unique purchases that are published unchanged.")
     source = "S0 (PWS Cup 2018, re-uniq)"
-    sees_through = frozenset({Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.CHANGING_PSEUDONYMS})
+    sees_through = OTHER_ROWS | {Recoding.CHANGING_PSEUDONYMS}
 
     spelling: bool = Field(
         default=True,

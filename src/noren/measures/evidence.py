@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from noren.data.frames import History, Table
 from noren.data.release import Release, Secret
@@ -13,8 +14,8 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 
-def available_evidence(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
-    """Return what measures of this release may ask for; a measure fits whose needs are among them."""
+def available_evidence(release: Any, guesses: Mapping[str, Any]) -> set[Need]:
+    """Return what measures of this release, here or on a cluster, may ask for; a measure fits whose needs it has."""
     there: set[Need] = {"original", "public"}
     if release.has_secret:
         there.add("secret")
@@ -25,16 +26,11 @@ def available_evidence(release: Release, guesses: Mapping[str, Guess]) -> set[Ne
     return there
 
 
-def require_evidence(
-    measure: Measure, *, guesses: bool, secret: bool, generalised: bool, made_of: int, rows: int
-) -> None:
-    """Stop where a measure lacks what it looks at, by what is there of a release of ``made_of`` rows."""
-    if "guess" in measure.needs and not guesses:
-        raise ParameterError(say("needs_guess", measure=measure.name))
-    if "secret" in measure.needs and not secret:
-        raise ParameterError(say("needs_secret", measure=measure.name))
-    if "exact" in measure.needs and generalised:
-        raise ParameterError(say("needs_exact", measure=measure.name))
+def require_evidence(measure: Measure, there: set[Need], *, made_of: int, rows: int) -> None:
+    """Stop where a measure lacks what it looks at, by what is ``there`` of a release of ``made_of`` rows."""
+    for need in ("guess", "secret", "exact"):
+        if need in measure.needs - there:
+            raise ParameterError(say(f"needs_{need}", measure=measure.name))
     if "secret" in measure.needs and made_of != rows:
         raise ParameterError(say("another_original", released=made_of, original=rows))
 

@@ -20,18 +20,22 @@ from noren.protocols import Evidence, Measure, Score
 _FINEST = 10**9
 
 
-def _chance(value: Any) -> str:
-    """Read a chance, ``1/3`` or ``0.0005``, as an exact fraction; the float 1/3 is the third that it is meant to be."""
+def exact_chance(value: Any, finest: int = _FINEST) -> Fraction:
+    """Read a chance, ``1/11`` or ``0.2``, as an exact fraction; the float 1/11 is the eleventh that it is meant to be.
+
+    >>> exact_chance("1/11"), exact_chance(1 / 11), exact_chance("0.09"), exact_chance(0.2)
+    (Fraction(1, 11), Fraction(1, 11), Fraction(9, 100), Fraction(1, 5))
+    """
     try:
-        exact = Fraction(value).limit_denominator(_FINEST) if isinstance(value, float) else Fraction(value)
+        exact = Fraction(value).limit_denominator(finest) if isinstance(value, float) else Fraction(value)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         exact = Fraction(0)
     if not 0 < exact < 1:
         raise ValueError(_("{value} is not a probability between 0 and 1; write it like 1/3").format(value=value))
-    return str(exact)
+    return exact
 
 
-Chance = Annotated[str, BeforeValidator(_chance)]
+Chance = Annotated[str, BeforeValidator(lambda value: str(exact_chance(value)))]
 
 
 class Effective(Measure):

@@ -45,12 +45,8 @@ def two_months() -> Evidence:
     >>> two_months().guesses["hand"].pairs.rows()
     [('p', 'ann', '2010/12'), ('q', 'bob', '2010/12'), ('r', 'ann', '2011/1')]
     """
-    rows: dict[str, list[Any]] = {
-        "customer": ["ann", "bob"] * 2,
-        "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2,
-        "item": ["x"] * 4,
-    }
-    rows |= {"price": [1.0] * 4, "quantity": [1] * 4}
+    rows: dict[str, Any] = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2}
+    rows |= {"item": "x", "price": 1.0, "quantity": 1}
     original = History.of(rows, Schema.preset("pwscup2018"))
     renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
     release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
@@ -185,28 +181,21 @@ def matched(evidence: Evidence) -> Matched:
 def _guessed_customers(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> pl.DataFrame:
     """Return pseudonym, customer and period of a guess, surest first."""
     # an attack that finds nobody may leave its columns without a type
-    pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String)).drop_nulls(
-        ["pseudonym", "customer"]
-    )
+    both = ["pseudonym", "customer"]
+    pairs = guess.answers.with_columns(pl.col(both).cast(pl.String)).drop_nulls(both)
     unknown = pairs.filter(~pl.col("customer").is_in(customers.implode()))
     if len(unknown):
-        raise unknown_customer(name, unknown["customer"][0])
+        message = _(
+            "the guess {name} names the customer {customer}, who is not in the original; give the "
+            "guess about this original, and its master where it has one"
+        )
+        raise ParameterError(message.format(name=name, customer=unknown["customer"][0]))
     if "period" in pairs.columns and not of_one_kind(*(side["period"].drop_nulls().unique() for side in (pairs, true))):
         pairs = pairs.drop("period")
     if "period" not in pairs.columns:
         where = true.select("pseudonym", "period").unique(maintain_order=True)
         pairs = pairs.join(where, on="pseudonym", how="inner", maintain_order="left")
     return pairs.select("pseudonym", "customer", pl.col("period").cast(pl.String)).drop_nulls()
-
-
-def unknown_customer(name: str, customer: str) -> ParameterError:
-    """Return the error for a guess that names a customer who is not in the original."""
-    return ParameterError(
-        _(
-            "the guess {name} names the customer {customer}, who is not in the original; give the "
-            "guess about this original, and its master where it has one"
-        ).format(name=name, customer=customer),
-    )
 
 
 def _table(pairs: pl.DataFrame, names: Mapping[str, pl.Series | list[str]]) -> Whole:

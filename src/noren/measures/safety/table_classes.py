@@ -93,9 +93,8 @@ def _comparable(cells: pl.Series) -> pl.Series:
         return sets.join(known, on="text", how="left", maintain_order="left")["own"].alias(cells.name)
     if is_interval(cells.dtype):
         lo, hi = cells.struct.field("lo").cast(pl.String), cells.struct.field("hi").cast(pl.String)
-        return pl.DataFrame({"lo": lo, "hi": hi}).select(pl.concat_str("lo", "hi", separator="\0").alias(cells.name))[
-            cells.name
-        ]
+        ends = pl.DataFrame({"lo": lo, "hi": hi})
+        return ends.select(pl.concat_str("lo", "hi", separator="\0").alias(cells.name)).to_series()
     return cells
 
 

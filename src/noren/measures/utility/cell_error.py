@@ -28,12 +28,8 @@ def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) 
     if column.scale == Scale.NOMINAL:
         several = is_set(cells.dtype)
         size = cells.list.len().fill_null(0).cast(pl.Float64).to_numpy() if several else np.ones(len(cells))
-        return set_error(
-            contains(cells, values).to_numpy(),
-            size,
-            missing=values.is_null().to_numpy(),
-            suppressed=cells.is_null().to_numpy(),
-        )
+        fits, missing, hidden = (s.to_numpy() for s in (contains(cells, values), values.is_null(), cells.is_null()))
+        return set_error(fits, size, missing=missing, suppressed=hidden)
     lo, hi = (numbers(end) for end in cell_ends(cells))
     return interval_error(numbers(values), lo, hi, width=column.grid, sd=sd)
 

@@ -78,9 +78,8 @@ class FrequentItemsets(OnDraws):
         frequent = frequent_sets(baskets, least, self.largest)
         count = sum(len(sets) for sets in frequent)
         if not count:
-            raise ParameterError(
-                _("no itemset is in {least:,} baskets; use a lower --support, or another measure").format(least=least)
-            )
+            message = _("no itemset is in {least:,} baskets; use a lower --support, or another measure")
+            raise ParameterError(message.format(least=least))
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
             others = basket_matrix(drawn.basket, drawn.item, len(drawn.items))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -113,70 +113,62 @@ class L1Precision(Measure):
         """
         made = perturbation_of(schema, statement)
         original, released = before(made), after(made)
+        chosen = None if self.model == "stated" else self.model
+
+        def reconstructed(names: Sequence[str], seen: ObservedRecords, progress: Progress) -> Reconstruction:
+            """Reconstruct some attributes, ``seen`` being the released records of these."""
+            how: dict[str, Any] = {"attributes": names, "seed": self.seed, "progress": progress}
+            return reconstruct_observed(schema, statement, lambda _made: seen, chosen, **how)
+
         if made.cells > LARGEST_TABLE:
-            return self._by_pairs(schema, statement, made, original, released, progress)
+            return _by_pairs(made, original, released, stated_model(statement, chosen), reconstructed, progress)
         every = range(len(made.names))
         x, y = original.table(every), released.table(every)
         parts = {"perturbed": precision(x, y)} | _margins(made, x, y, "perturbed")
-        reconstruction = self._reconstructed(schema, statement, made.names, released, progress)
+        reconstruction = reconstructed(made.names, released, progress)
         if reconstruction.model == "none":
             return Score(parts["perturbed"], parts)
         value = precision(x, reconstruction.table)
         parts |= {"reconstructed": value} | _margins(made, x, reconstruction.table, "reconstructed")
         return Score(value, parts, {"model": reconstruction.model, "made_of": reconstruction.made_of})
 
-    def _reconstructed(
-        self, schema: Schema, statement: Statement, names: Sequence[str], seen: ObservedRecords, progress: Progress
-    ) -> Reconstruction:
-        """Reconstruct some attributes, ``seen`` being the released records of these."""
-        chosen = None if self.model == "stated" else self.model
-        return reconstruct_observed(
-            schema, statement, lambda _made: seen, chosen, attributes=names, seed=self.seed, progress=progress
-        )
 
-    def _by_pairs(
-        self,
-        schema: Schema,
-        statement: Statement,
-        made: Perturbation,
-        original: ObservedRecords,
-        released: ObservedRecords,
-        progress: Progress,
-    ) -> Score:
-        """Return the mean precision of all pairs' tables, where one of all attributes would not fit memory."""
-        chosen = stated_model(statement, None if self.model == "stated" else self.model)
-        every = [places for count in (1, 2) for places in combinations(range(len(made.names)), count)]
-        # a model of whole tables works on each pair by itself, the others on all of them together
-        wide = chosen in WIDE_MODELS
-        whole = self._reconstructed(schema, statement, made.names, released, progress) if wide else None
-        parts: dict[str, float] = {}
-        sums: dict[str, list[float]] = {"perturbed": [], "reconstructed": []}
-        for done, places in enumerate(every):
-            some = made.only(places)
-            x, y = original.table(places), released.table(places)
-            tables = {"perturbed": y}
-            if whole is None:
-                progress(done / len(every), _("reconstructing"))
-                seen = released.only(places)
-                tables["reconstructed"] = self._reconstructed(schema, statement, some.names, seen, silent).table
-            elif chosen != "none":
-                tables["reconstructed"] = whole.margin(some.names)
-            for what, table in tables.items():
-                share = precision(x, table)
-                if len(places) == 2:
-                    sums[what].append(share)
-                parts[f"{' × '.join(some.names)}, {what}"] = share
-        means = {what: sum(shares) / len(shares) for what, shares in sums.items() if shares}
-        value = means.get("reconstructed", means["perturbed"])
-        return Score(value, means | parts, {"tables": "pairs", "cells": made.cells, "model": chosen})
+def _by_pairs(
+    made: Perturbation,
+    original: ObservedRecords,
+    released: ObservedRecords,
+    model: str,
+    reconstructed: Callable[[Sequence[str], ObservedRecords, Progress], Reconstruction],
+    progress: Progress,
+) -> Score:
+    """Return the mean precision of all pairs' tables, where one of all attributes would not fit memory."""
+    every = [places for count in (1, 2) for places in combinations(range(len(made.names)), count)]
+    # a model of whole tables works on each pair by itself, the others on all of them together
+    whole = reconstructed(made.names, released, progress) if model in WIDE_MODELS else None
+    parts: dict[str, float] = {}
+    sums: dict[str, list[float]] = {"perturbed": [], "reconstructed": []}
+    for done, places in enumerate(every):
+        some, x = made.only(places), original.table(places)
+        tables = {"perturbed": released.table(places)}
+        if whole is None:
+            progress(done / len(every), _("reconstructing"))
+            tables["reconstructed"] = reconstructed(some.names, released.only(places), silent).table
+        elif model != "none":
+            tables["reconstructed"] = whole.margin(some.names)
+        for what, table in tables.items():
+            share = precision(x, table)
+            if len(places) == 2:
+                sums[what].append(share)
+            parts[f"{' × '.join(some.names)}, {what}"] = share
+    means = {what: sum(shares) / len(shares) for what, shares in sums.items() if shares}
+    value = means.get("reconstructed", means["perturbed"])
+    return Score(value, means | parts, {"tables": "pairs", "cells": made.cells, "model": model})
 
 
 def _margins(made: Perturbation, x: Real, y: Real, what: str) -> dict[str, float]:
     """Return the precision of the tables of one attribute and of two; nothing more where there are two in all."""
     precisions = {}
-    for count in (1, 2):
-        if count >= len(made.names):
-            continue
+    for count in range(1, min(len(made.names), 3)):
         for places in combinations(range(len(made.names)), count):
             left = tuple(a for a in range(x.ndim) if a not in places)
             name = " × ".join(made.names[a] for a in places)

@@ -65,11 +65,8 @@ class Prediction(OfTables):
         texts = [c.name for c in there.columns if c.scale == Scale.NOMINAL and c.name in rows.names]
         sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
         if self.target and there[self.target].name not in rows.names:
-            raise ParameterError(
-                _("{column} is generalised in the release; use one of {names}").format(
-                    column=self.target, names=", ".join(texts) or _("none")
-                ),
-            )
+            message = _("{column} is generalised in the release; use one of {names}")
+            raise ParameterError(message.format(column=self.target, names=", ".join(texts) or _("none")))
         if not self.target and not texts:
             raise ParameterError(_("the release has no text column to predict; put a column into classes"))
         target = self.target or (sensitive or texts[::-1])[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -196,26 +196,19 @@ class OnDraws(Measure):
         for i, drawn in enumerate(sets.first(self.draws)):
             progress(i / self.draws, _("draw {number} of {count}").format(number=i + 1, count=self.draws))
             parts_by_draw.append(compare(purchases(drawn, items, self.compared_roles)))
-        score = self.score_of(parts_by_draw)
-        return replace(score, notes={**score.notes, **missing_columns(original, self.compared_roles)})
+        return self.score_of(parts_by_draw, missing_columns(original, self.compared_roles))
 
     def nothing_to_compare(self, schema: Schema) -> ParameterError:
         """Return the error for an original in which no row has a value in every compared column."""
         there = ", ".join(role for role in self.compared_roles if schema.with_role(role))
-        return ParameterError(
-            _("no row of the original has values in all of {roles}; fill in the blank cells, or use cell-error").format(
-                roles=there
-            ),
-        )
+        message = _("no row of the original has values in all of {roles}; fill in the blank cells, or use cell-error")
+        return ParameterError(message.format(roles=there))
 
-    def score_of(self, parts_by_draw: list[Mapping[str, float]]) -> Score:
-        """Return the score of drawn data sets that were compared one by one."""
+    def score_of(self, parts_by_draw: list[Mapping[str, float]], absent: Mapping[str, Any] | None = None) -> Score:
+        """Return the score of drawn data sets that were compared one by one; ``absent`` notes the missing columns."""
         table = {part: np.array([parts[part] for parts in parts_by_draw]) for part in parts_by_draw[0]}
         values = np.array([self.value_of(parts) for parts in parts_by_draw])
         means = {part: float(column.mean()) for part, column in table.items() if part != "value"}
         spread = {part: float(column.std()) for part, column in table.items() if part != "value"}
-        return Score(
-            float(values.mean()),
-            means | {"spread": float(values.std())},
-            {"draws": len(parts_by_draw), "spread": spread},
-        )
+        notes = {"draws": len(parts_by_draw), "spread": spread, **(absent or {})}
+        return Score(float(values.mean()), means | {"spread": float(values.std())}, notes)

@@ -67,11 +67,8 @@ class RowChange(Measure):
     def score_of(self, total: float, moved: int, compared: int, rows: int) -> Score:
         """Return the score, given what all rows cost, how many cost anything, and how many have a value to compare."""
         if not compared:
-            raise ParameterError(
-                _("no row has a {role} in both the original and the release; use e6, which counts deleted rows").format(
-                    role=self.role
-                ),
-            )
+            message = _("no row has a {role} in both the original and the release; use e6, which counts deleted rows")
+            raise ParameterError(message.format(role=self.role))
         return Score(total / max(rows, 1), notes={"rows_changed": moved})
 
 
