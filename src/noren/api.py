@@ -25,7 +25,8 @@ from noren.data.compatibility import partial, partial_table
 from noren.data.frames import History, Records, Table, frame_of, index_names, reject_missing
 from noren.data.guessing.people import reject_repeated_people
 from noren.data.public_part import with_kept_columns
-from noren.data.reading import SchemaLike, as_public, as_records, as_release, checked_seed, open_release
+from noren.data.reading import SchemaLike, as_public, as_release, checked_seed, open_release
+from noren.data.reading import as_records as as_records
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -34,7 +35,7 @@ from noren.engines.blocks import run_interruptibly
 from noren.engines.choice import chosen_engine
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.measures import measures
-from noren.measures.evidence import require_evidence
+from noren.measures.evidence import available_evidence, require_evidence
 from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
@@ -44,21 +45,6 @@ from noren.tables import Texts
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
     from noren.retention.reconstruction import Model, Reconstruction
-
-__all__ = [
-    "as_records",
-    "attack",
-    "check",
-    "draw_seed",
-    "guesses_by_name",
-    "measure",
-    "method_of",
-    "protect",
-    "protect_unaudited",
-    "reconstruct",
-    "sample",
-]
-
 
 say = Texts(__name__)
 
@@ -251,14 +237,8 @@ def measure(
     chosen = measures.create(measure, **parameters) if isinstance(measure, str) else measure
     require_kind(chosen, data.schema)
     named = guesses_by_name(guesses)
-    require_evidence(
-        chosen,
-        guesses=bool(named),
-        secret=release.has_secret,
-        generalised=release.public.generalised,
-        made_of=release.secret.original_rows,
-        rows=len(data),
-    )
+    there = available_evidence(release, named)
+    require_evidence(chosen, there, made_of=release.secret.original_rows, rows=len(data))
     score = run_interruptibly(chosen.measure, Evidence(data, release, named), progress=progress)
     return replace(score, measure=chosen.name, goal=chosen.goal)
 
@@ -311,14 +291,7 @@ def reconstruct(
     )
 
 
-def check(
-    original: Any,
-    release: Any = None,
-    *,
-    schema: str,
-    guess: Any = None,
-    limit: int = 20,
-) -> Report:
+def check(original: Any, release: Any = None, *, schema: str, guess: Any = None, limit: int = 20) -> Report:
     """Check a release or a guess against a contest's rules, as its official checker does, and list every problem.
 
     The checkers read files. Data, releases and guesses of other makes are checked as the files that they would be
@@ -328,12 +301,9 @@ def check(
 
     if release is None and guess is None:
         raise ParameterError(say("nothing_to_check"))
-    pairs = (
-        guess
-        if guess is None or isinstance(guess, str | PathLike)
-        else guesses_by_name({"guess": guess})["guess"].answers
-    )
-    return check_contest(original, release, pairs, schema, limit)
+    if guess is not None and not isinstance(guess, str | PathLike):
+        guess = guesses_by_name({"guess": guess})["guess"].answers
+    return check_contest(original, release, guess, schema, limit)
 
 
 def sample(

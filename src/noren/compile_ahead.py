@@ -88,11 +88,8 @@ def _samples(place: Path) -> Iterator[tuple[Records, str, dict[str, object]]]:
     place.mkdir()
     for name in ("age", "region"):
         write_hierarchy(mask_hierarchy(name, map(str, people[name])), place / f"{name}.csv")
-    yield (
-        Table.of(people, Schema.of({"kind": "table", "columns": columns})),
-        "hierarchy,microaggregate,mondrian",
-        {"k": 2, "hierarchies": place},
-    )
+    table = Table.of(people, Schema.of({"kind": "table", "columns": columns}))
+    yield table, "hierarchy,microaggregate,mondrian", {"k": 2, "hierarchies": place}
 
 
 def main() -> None:

@@ -214,12 +214,8 @@ def _lookups(public_rows: DataFrame, stretches: dict[int, tuple[Real, Whole]]) -
     ``way`` is 0 for the item, the place of another column, or -1 where the row says nothing.
     """
     names = [f"{end}{at}" for at in stretches for end in "lh"]
-    into: Types = {
-        "history": pl.String(),
-        "public_row": pl.Int32(),
-        "allowed": pl.Int64(),
-        **dict.fromkeys(("way", "first", "last"), pl.Int32()),
-    }
+    places = dict.fromkeys(("way", "first", "last"), pl.Int32())
+    into: Types = {"history": pl.String(), "public_row": pl.Int32(), "allowed": pl.Int64(), **places}
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         zero = np.zeros(len(block), dtype=np.int64)
@@ -280,12 +276,8 @@ def histories_of(public: ClusterRecords) -> DataFrame:
     rows = public.map(kernel, dict.fromkeys([*names, "pseudonym"], pl.String()))
     digest = f.sha2(f.to_json(f.struct(*names)) if names else f.lit(""), 256)
     lanes = [f.conv(f.substring("digest", 1 + 8 * at, 8), 16, 10).cast("long") for at in range(_LANES)]
-    sums = (
-        rows.filter("pseudonym IS NOT NULL")
-        .select("pseudonym", digest.alias("digest"))
-        .groupBy("pseudonym")
-        .agg(f.count(f.lit(1)).alias("rows"), *(f.sum(lane).alias(f"l{at}") for at, lane in enumerate(lanes)))
-    )
+    each = rows.filter("pseudonym IS NOT NULL").select("pseudonym", digest.alias("digest")).groupBy("pseudonym")
+    sums = each.agg(f.count(f.lit(1)).alias("rows"), *(f.sum(lane).alias(f"l{at}") for at, lane in enumerate(lanes)))
     whole = f.sha2(f.concat_ws(" ", "rows", *(f"l{at}" for at in range(_LANES))), 256)
     return sums.select("pseudonym", whole.alias("history"), "rows")
 

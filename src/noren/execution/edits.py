@@ -36,12 +36,8 @@ def in_order_of_appearance(units: DataFrame) -> tuple[DataFrame, int]:
 def customers_of(records: ClusterRecords) -> tuple[DataFrame, int]:
     """Return the customers: :data:`CUSTOMER`, ``first`` row, ``count`` of rows, :data:`CODE` in order of appearance."""
     who = records.column(Role.CUSTOMER)
-    units = (
-        records.frame.filter(who.isNotNull())
-        .groupBy(who.alias(CUSTOMER))
-        .agg(f.min(ROW).alias("first"), f.count(f.lit(1)).alias("count"))
-    )
-    return in_order_of_appearance(units)
+    each = records.frame.filter(who.isNotNull()).groupBy(who.alias(CUSTOMER))
+    return in_order_of_appearance(each.agg(f.min(ROW).alias("first"), f.count(f.lit(1)).alias("count")))
 
 
 def named(units: DataFrame, count: int, seed: int) -> DataFrame:

@@ -302,22 +302,23 @@ class ServerEngine(Engine):
         self._cluster = None if chosen.address is None else get_engine(text)
         self._name, self._ran = text, ran
 
-    def _there(self, component: Component, progress: Progress) -> Engine | None:
-        """Return the cluster where a component runs on it, and tell where it runs."""
+    def _place_of(self, component: Component, progress: Progress = silent, **_how: Any) -> Engine:
+        """Return the cluster where a component runs on it, else this machine, and tell where it runs."""
+        here = Engine(self._chosen)
         if self._cluster is None:
-            return None
+            return here
         fits = self._cluster.runs(component)
         self._ran(component.name, self._name if fits else "local")
         if fits:
             return self._cluster
         progress(0.0, _("{component}: on this machine (not available on Spark)").format(component=component.name))
-        return None
+        return here
 
     def protect(self, original: OriginalInput, method: Method, out: str | Path, **how: Any) -> ProtectResult:
         """Protect where the method runs; the folder has the form that one machine writes."""
-        cluster = self._there(method, how.get("progress", silent))
-        if cluster is None:
-            return super().protect(original, method, out, **how)
+        cluster = self._place_of(method, **how)
+        if cluster is not self._cluster:
+            return cluster.protect(original, method, out, **how)
         how.pop("auditing", None)
         with TemporaryDirectory(dir=Path(out).parent, prefix="cluster-") as place:
             made = Path(place) / "release"
@@ -327,15 +328,11 @@ class ServerEngine(Engine):
 
     def attack(self, original: OriginalInput, release: ReleaseInput, attack: Attack, **how: Any) -> Guess:
         """Attack where the attack runs."""
-        cluster = self._there(attack, how.get("progress", silent))
-        run = super().attack if cluster is None else cluster.attack
-        return run(original, release, attack, **how)
+        return self._place_of(attack, **how).attack(original, release, attack, **how)
 
     def measure(self, original: OriginalInput, release: ReleaseInput, measure: Measure, **how: Any) -> Score:
         """Measure where the measure runs."""
-        cluster = self._there(measure, how.get("progress", silent))
-        run = super().measure if cluster is None else cluster.measure
-        return run(original, release, measure, **how)
+        return self._place_of(measure, **how).measure(original, release, measure, **how)
 
 
 # --- what a verdict counts; on a cluster see :class:`noren.execution.spark.SparkCounts` ------------------------------

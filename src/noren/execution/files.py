@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,21 +104,15 @@ class ClusterPath:
         """Write a small file: a text, or plain data as JSON."""
         if isinstance(content, dict):
             content = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
-        stream = self._system.create(self._path, True)
-        try:
+        with closing(self._system.create(self._path, True)) as stream:
             stream.write(bytearray(content.encode()))
-        finally:
-            stream.close()
 
     def read_text(self) -> str | None:
         """Read a small file; None where there is none."""
         if not self.exists():
             return None
-        stream = self._system.open(self._path)
-        try:
+        with closing(self._system.open(self._path)) as stream:
             return bytes(stream.readAllBytes()).decode()
-        finally:
-            stream.close()
 
     def make_private(self) -> None:
         """Make the folder, readable by its owner alone where the system knows of owners."""
@@ -230,15 +224,10 @@ def reject_repeated_people(records: ClusterRecords) -> None:
         value, dtype = records.column(name), records.types[name]
         filled = value.rlike(r"(?U)\S") if dtype == pl.String else ~f.isnan(value) if dtype.is_float() else f.lit(True)
         values[name] = f.when(filled, value)
-    row = records.frame.agg(
-        *(f.count(its).alias(f"filled_{records.at(n)}") for n, its in values.items()),
-        *(f.count_distinct(its).alias(f"distinct_{records.at(n)}") for n, its in values.items()),
-    ).first()
-    counts = {} if row is None else row.asDict()
-    counted = [
-        PeopleColumn(n, how, Repeats(counts[f"filled_{records.at(n)}"], counts[f"distinct_{records.at(n)}"]))
-        for n, how in identifying.items()
-    ]
+    figures = [figure(value) for value in values.values() for figure in (f.count, f.count_distinct)]
+    counts: Any = records.frame.agg(*figures).first()
+    people = zip(identifying.items(), counts[::2], counts[1::2], strict=True)
+    counted = [PeopleColumn(name, how, Repeats(filled, distinct)) for (name, how), filled, distinct in people]
     reject_if_people_repeat(counted, records.rows)
 
 

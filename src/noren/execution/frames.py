@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from noren.data.arrays import MICROSECONDS_PER_DAY, NANOSECONDS_PER_MINUTE
+from noren.data.cells import is_generalised
 from noren.data.frames import History, Table
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
@@ -70,9 +71,8 @@ class ClusterRecords:
         left = [name for name in self.schema.names if name not in names]
         cells = [f.col(self.at(name)).alias(f"c{place}") for place, name in enumerate(left)]
         frame = self.frame.select(*cells, ROW)
-        return replace(
-            self, frame=frame, schema=self.schema.without(list(names)), types={name: self.types[name] for name in left}
-        )
+        types = {name: self.types[name] for name in left}
+        return replace(self, frame=frame, schema=self.schema.without(list(names)), types=types)
 
     def some(self) -> Any:
         """Return some of the rows as records of one machine, 50,000 at most: what very many are judged by."""
@@ -99,13 +99,11 @@ class ClusterRecords:
     ) -> ClusterRecords:
         """Return the rows as a kernel changes them; it is called as by :meth:`map`, and gives the schema's columns."""
         made = schema or self.schema
-        frame = self.map(
-            lambda block, beside: as_cells(kernel(block, beside), made.names).with_columns(
-                beside[ROW] if also else beside
-            ),
-            frame_types(made, types),
-            also=also,
-        )
+
+        def changed(block: Any, beside: Any) -> pl.DataFrame:
+            return as_cells(kernel(block, beside), made.names).with_columns(beside[ROW] if also else beside)
+
+        frame = self.map(changed, frame_types(made, types), also=also)
         return replace(self, frame=frame, schema=made, types=types)
 
     def replaced(self, column: Role, known: DataFrame, how: str = "inner") -> ClusterRecords:
@@ -118,6 +116,11 @@ class ClusterRecords:
         # a customer with a tenth of all rows: Spark cuts such a part into several while it joins
         joined = self.frame.join(lookup, f.col(at) == f.col("noren_known"), how)
         return self.with_frame(joined.withColumn(at, f.col("noren_told")).select(*self.frame.columns))
+
+    @property
+    def generalised(self) -> bool:
+        """Whether any column holds sets or intervals."""
+        return any(map(is_generalised, self.types.values()))
 
     def people(self) -> int:
         """Return how many people the rows are about."""
@@ -360,12 +363,9 @@ def counts_by_key(
     further = (expression.alias(name) for name, expression in also.items())
     keys = frame.groupBy(*(key.alias(name) for name, key in by.items()))
     groups = keys.agg(f.count(f.lit(1)).alias(ROWS), *further)
-    if rows <= most:
-        return pl.DataFrame(groups.toArrow()).sort(list(by), nulls_last=False)
-    groups = groups.persist(StorageLevel.DISK_ONLY)
+    groups = groups if rows <= most else groups.persist(StorageLevel.DISK_ONLY)
     try:
-        count = groups.count()
-        if count > most:
+        if rows > most and (count := groups.count()) > most:
             raise ParameterError(
                 _(
                     "the driver would hold {count:,} combinations of values, more than {most:,}; use fewer columns, "

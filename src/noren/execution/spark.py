@@ -41,7 +41,7 @@ from noren.execution.release import ClusterEvidence, ClusterGuess, ClusterReleas
 from noren.execution.session import cluster_session
 from noren.execution.spark_functions import f
 from noren.i18n import _
-from noren.measures.evidence import require_evidence
+from noren.measures.evidence import available_evidence, require_evidence
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Score, require_kind
@@ -129,10 +129,15 @@ class SparkEngine(Engine):
             release: ClusterRelease = plan.run(method, data, seed=seed, progress=report)
             last = method.steps[-1] if isinstance(method, Chain) else method
             claims = audit and release.statement.claims_k and not last.perturbs
+            failure: str | None = None
             audited = claims and (last is method or release.last_input is not None)
             if claims and not audited:
                 notes = {**release.statement.notes, "audit": "not run"}
                 release = replace(release, statement=replace(release.statement, notes=notes))
+                failure = _(
+                    "the claim of the chain's last step was not audited, because Spark audits no chain of a table; "
+                    "do not publish the release yet"
+                )
 
             def check(place: ClusterPath) -> None:
                 if audited:
@@ -144,18 +149,9 @@ class SparkEngine(Engine):
 
             counts = release.save(out, replace_existing=force, progress=report, check=check)
         rows = data.rows, counts["public"], counts["deleted"], counts["inserted"]
-        unaudited = _(
-            "the claim of the chain's last step was not audited, because Spark audits no chain of a table; "
-            "do not publish the release yet"
-        )
-        return ProtectResult(
-            release.statement,
-            *rows,
-            audited if claims else None,
-            unaudited if claims and not audited else None,
-            [column.name for column in original.schema.with_role("identifier")],
-            {"engine": self.address, "audited": bool(audited)},
-        )
+        left_out = [column.name for column in original.schema.with_role("identifier")]
+        more = {"engine": self.address, "audited": bool(audited)}
+        return ProtectResult(release.statement, *rows, audited if claims else None, failure, left_out, more)
 
     def attack(
         self, original: OriginalInput, release: ReleaseInput, attack: Attack, *, progress: Progress = silent, **how: Any
@@ -191,14 +187,8 @@ class SparkEngine(Engine):
             report(0.0, measure.name)
             lying = {name: _guess_on_cluster(spark, name, guess) for name, guess in (guesses or {}).items()}
             require_kind(measure, data.schema)
-            require_evidence(
-                measure,
-                guesses=bool(lying),
-                secret=target.has_secret,
-                generalised=any(is_generalised(dtype) for dtype in target.public.types.values()),
-                made_of=target.original_rows,
-                rows=data.rows,
-            )
+            there = available_evidence(target, lying)
+            require_evidence(measure, there, made_of=target.original_rows, rows=data.rows)
             score: Score = plan_of(measure).run(measure, ClusterEvidence(data, target, lying), progress=report)
         return replace(score, measure=measure.name, goal=measure.goal)
 
@@ -243,10 +233,8 @@ class SparkEngine(Engine):
         with cluster_session(self.address, progress) as (spark, report):
             public, statement = load_public(spark, release)
             seen = partial(seen_on_cluster, public, statement)
-            estimate = reconstruct_observed(
-                public.schema, statement, seen, options.pop("model", None), progress=report, **options
-            )
-        return estimate, public.schema
+            how: dict[str, Any] = {"model": None, **options, "progress": report}
+            return reconstruct_observed(public.schema, statement, seen, **how), public.schema
 
     def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
         """Return the digest of a release's public rows, and how many they are."""
@@ -258,10 +246,8 @@ class SparkEngine(Engine):
     def _refuse(**options: Any) -> None:
         for name, value in options.items():
             if value:
-                flag = f"--{name.replace('_', '-')}"
-                raise ParameterError(
-                    _("{flag} does not work on Spark; leave it out, or use --engine local").format(flag=flag)
-                )
+                message = _("{flag} does not work on Spark; leave it out, or use --engine local")
+                raise ParameterError(message.format(flag=f"--{name.replace('_', '-')}"))
 
     @staticmethod
     def _records(spark: SparkSession, original: OriginalInput) -> ClusterRecords:
@@ -302,13 +288,10 @@ class SparkCounts(ReleaseCounts):
     def __init__(self, address: str, original: ClusterRecords, release: ClusterRelease) -> None:
         self._address, self._known, self._released = address, original, release.public
         self.schema, self.statement, self.rows = release.public.schema, release.statement, release.public.rows
-        self.has_secret, self.secret = release.has_secret, Secret.empty()
-        if release.has_secret:
-            pseudonyms = self.secret.pseudonyms
-            if release.pseudonyms is not None and self.schema.kind == Kind.HISTORY:
-                pseudonyms = to_driver(release.pseudonyms).cast(pl.String)
-            origin = self.secret.origin
-            self.secret = Secret(pseudonyms, origin, release.original_rows, release.seed)
+        self.has_secret, nothing = release.has_secret, Secret.empty()
+        named = release.pseudonyms if self.schema.kind == Kind.HISTORY else None
+        pseudonyms = nothing.pseudonyms if named is None else to_driver(named).cast(pl.String)
+        self.secret = Secret(pseudonyms, nothing.origin, release.original_rows, release.seed)
 
     def people(self) -> int:
         """Return how many people the original is about."""

@@ -30,7 +30,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from noren.errors import ParameterError, quoted
-from noren.i18n import _
+from noren.i18n import N_, _
 
 LEASE: Final = 15.0
 """Seconds without a heartbeat after which a job can be claimed again."""
@@ -43,12 +43,12 @@ _COARSE: Final = 0.1
 class State(StrEnum):
     """How far a job is."""
 
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-    INTERRUPTED = "interrupted"
+    WAITING = N_("waiting")
+    RUNNING = N_("running")
+    DONE = N_("done")
+    FAILED = N_("failed")
+    CANCELLED = N_("cancelled")
+    INTERRUPTED = N_("interrupted")
 
     @property
     def is_over(self) -> bool:
@@ -58,14 +58,7 @@ class State(StrEnum):
     @property
     def words(self) -> str:
         """The state in the active language."""
-        return {
-            State.WAITING: _("waiting"),
-            State.RUNNING: _("running"),
-            State.DONE: _("done"),
-            State.FAILED: _("failed"),
-            State.CANCELLED: _("cancelled"),
-            State.INTERRUPTED: _("interrupted"),
-        }[self]
+        return _(self.value)
 
 
 _ACTIVE = (str(State.WAITING), str(State.RUNNING))
@@ -364,11 +357,8 @@ def open_database(url: str) -> sa.Engine:
     What is written is not in its errors, and so in no log.
     """
     if not re.match(r"(sqlite|postgres(ql)?(\+psycopg)?)://", url):
-        raise ParameterError(
-            _("{url} is not a database address; write it like postgresql://user@host/name or sqlite:///file").format(
-                url=quoted(re.sub(r":[^:@/]+@", ":***@", url))
-            )
-        )
+        message = _("{url} is not a database address; write it like postgresql://user@host/name or sqlite:///file")
+        raise ParameterError(message.format(url=quoted(re.sub(r":[^:@/]+@", ":***@", url))))
     if url.startswith("sqlite"):
         file = sa.make_url(url).database
         if file and file != ":memory:":

@@ -273,16 +273,13 @@ def attack_folder(
     target = where.load(release, data)
     if is_local(out):
         create_folder(local_path(out))
-    named: dict[str, int] = {}
 
-    def write(name: str, guess: Guess) -> None:
+    def write(_name: str, guess: Guess) -> None:
         where.write_guess(guess, out, data, target, parquet=True)
-        named[name] = len(guess)
 
-    Run(where, data, target, RunStore(on_guess=write, on_failure=raise_on_failure)).attack(
-        ready, seed=seed, progress=progress
-    )
-    return named
+    store = RunStore(on_guess=write, on_failure=raise_on_failure)
+    Run(where, data, target, store).attack(ready, seed=seed, progress=progress)
+    return {name: len(guess) for name, guess in store.guesses.items()}
 
 
 def measure_folder(

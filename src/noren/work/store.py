@@ -276,9 +276,7 @@ def _text(module: str) -> bytes:
 def _is_module(name: str, user: str) -> bool:
     """Tell whether a name is a module whose code counts for ``user``: one of Noren, or of the user's own package."""
     if name.startswith("noren."):
-        path = _ROOT.joinpath(*name.split(".")[1:])
-        there = path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
-        return there and not name.startswith(_WORDS_ALONE)
+        return _file(name).is_file() and not name.startswith(_WORDS_ALONE)
     package = user.partition(".")[0]
     if package == "noren" or name.partition(".")[0] != package:
         return False

@@ -57,20 +57,21 @@ def run_units(
     use(store.folder)
     if prepared is not None:
         prepared[0](*prepared[1])
-    narrow = [unit for unit in units if not unit.wide]
-    left = list(units)
-    if workers > 1 and len(narrow) > 1:
-        count = min(workers, len(narrow))
-        with child_processes(count, (use, (store.folder,)), *([] if prepared is None else [prepared])) as pool:
-            for unit in _pooled(left, done, store, pool, count * _AHEAD, started):
+    left, count = list(units), min(workers, sum(not unit.wide for unit in units))
+    pools: contextlib.AbstractContextManager[ProcessPoolExecutor | None] = contextlib.nullcontext()
+    if count > 1:
+        pools = child_processes(count, (use, (store.folder,)), *([] if prepared is None else [prepared]))
+    with pools as pool:
+        while left:
+            for unit in () if pool is None else _pooled(left, done, store, pool, count * _AHEAD, started):
                 left.remove(unit)
                 yield unit
-    while left:
-        unit = next(_ready(left, done))
-        started(unit)
-        done[unit] = run_and_keep(unit, _arguments(unit, done), store.path(unit))
-        left.remove(unit)
-        yield unit
+            if left:  # where there is a pool, a wide one: nothing else is ready
+                unit = next(_ready(left, done))
+                started(unit)
+                done[unit] = run_and_keep(unit, _arguments(unit, done), store.path(unit))
+                left.remove(unit)
+                yield unit
 
 
 @contextlib.contextmanager
@@ -92,9 +93,8 @@ def child_processes(count: int, *prepared: Prepared) -> Iterator[ProcessPoolExec
         for child in children:
             child.join()
         if isinstance(error, BrokenProcessPool):
-            raise NorenError(
-                _("a process was killed, probably for lack of memory; run again with --workers 1")
-            ) from None
+            message = _("a process was killed, probably for lack of memory; run again with --workers 1")
+            raise NorenError(message) from None
         raise
 
 
@@ -106,23 +106,15 @@ def _pooled(
     most: int,
     started: Callable[[WorkUnit], None],
 ) -> Iterator[WorkUnit]:
-    """Run in child processes whatever does not wait for a wide unit; a wide one runs here when no other is left."""
+    """Run in child processes whatever does not wait for a wide unit."""
     waiting = [unit for unit in units if not unit.wide]
     running: dict[Future[Any], WorkUnit] = {}
-    while True:
+    while running or any(_ready(waiting, done)):
         for unit in list(islice(_ready(waiting, done), most - len(running))):
             waiting.remove(unit)
             started(unit)
             with _without_main():
                 running[pool.submit(run_and_keep, unit, _arguments(unit, done), store.path(unit))] = unit
-        if not running:
-            wide = next(_ready([unit for unit in units if unit.wide and unit not in done], done), None)
-            if wide is None:
-                return
-            started(wide)
-            done[wide] = run_and_keep(wide, _arguments(wide, done), store.path(wide))
-            yield wide
-            continue
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             unit = running.pop(future)
             done[unit] = future.result()

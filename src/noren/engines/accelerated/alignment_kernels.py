@@ -190,23 +190,13 @@ def costs(laid: Any, few: Any, many: Any, limits: Any, columns: int) -> Any:
     """Return what pairs cost whose longer history has at most ``columns`` rows, a power of two."""
     accelerator, tariff = laid.accelerator, laid.tariff
     torch = accelerator.torch
-    constants = [
-        tariff.slope,
-        tariff.ceiling,
-        tariff.item,
-        tariff.half_missing,
-        tariff.deletion,
-        1e29,
-        1e290,
-        1e-12,
-        1e299,
-        0,
-    ]
+    charges = tariff.slope, tariff.ceiling, tariff.item, tariff.half_missing, tariff.deletion
+    constants = np.array([*charges, 1e29, 1e290, 1e-12, 1e299, 0], np.float64)
     values = torch.empty(len(few), dtype=torch.float64, device=accelerator.device)
     places = [accelerator.tensor(np.asarray(array)) for array in (few, many, limits)]
     _costs[(len(few),)](
         laid.start, laid.point, laid.item, laid.worth, *places, values,
-        accelerator.tensor(np.array(constants, np.float64)),
-        laid.point.shape[1], columns, num_warps=1 if columns <= 128 else 4, enable_fp_fusion=False,
+        accelerator.tensor(constants), laid.point.shape[1],
+        columns, num_warps=1 if columns <= 128 else 4, enable_fp_fusion=False,
     )  # fmt: skip
     return values.cpu().numpy()

@@ -8,25 +8,18 @@ the last digit but for logarithms, of which libraries differ in the last; ties s
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from noren.engines.accelerated.device import Accelerator, Tensor, in_smaller_blocks
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.copied_rows import Beside, Held, Shown
 
 _BYTES_A_PAIR = 200
 _LEAST_BLOCK = 1 << 10
 
 
 def weighed_rows(
-    accelerator: Accelerator,
-    known: tuple[Whole, Whole, Real, Real],
-    public: tuple[Any, ...],
-    beside: tuple[Real, Whole, Real, Real],
-    odds: float,
-    limit: int,
-    other_periods: bool,
+    accelerator: Accelerator, known: Held, public: Shown, beside: Beside, odds: float, limit: int, other_periods: bool
 ) -> tuple[Whole, Whole, Real]:
     """Return where the people of each pseudonym start, the people, and what speaks for each in two halves.
 
@@ -57,16 +50,9 @@ class _Rows:
     """All rows, on the device; the places of pairs are worked out on the processor."""
 
     def __init__(
-        self,
-        accelerator: Accelerator,
-        known: tuple[Whole, Whole, Real, Real],
-        public: tuple[Any, ...],
-        beside: tuple[Real, Whole, Real, Real],
-        odds: float,
-        limit: int,
-        other_periods: bool,
+        self, accelerator: Accelerator, known: Held, public: Shown, beside: Beside, odds: float, most: int, others: bool
     ) -> None:
-        self.accelerator, self.odds, self.limit, self.others = accelerator, odds, limit, other_periods
+        self.accelerator, self.odds, self.limit, self.others = accelerator, odds, most, others
         known_first, *held = known
         self.unit_first, begin, end, lo, hi, item_first, item, half = public
         self.person, self.values, self.held = (accelerator.tensor(array) for array in held)
@@ -77,7 +63,7 @@ class _Rows:
         row = np.repeat(np.arange(len(begin)), np.diff(item_first))
         base = item * self.periods
         a, b = known_first[base + begin[row]], known_first[base + end[row] + 1]
-        if other_periods:
+        if others:
             low, high = known_first[base], known_first[base + self.periods]
             row, part = np.tile(row, 2), np.repeat([0, 1], len(item))
             a, b = np.concatenate([low, b]), np.concatenate([a, high])

@@ -105,10 +105,8 @@ def _in_blocks(
             best = _better(accelerator, best, overlap / either, low, candidates)
         if best is not None:
             how, who = (part.cpu().numpy() for part in best)
-            score[start:stop, : how.shape[1]], customer[start:stop, : how.shape[1]] = (
-                how,
-                np.where(how > 0, who, NOBODY),
-            )
+            score[start:stop, : how.shape[1]] = how
+            customer[start:stop, : how.shape[1]] = np.where(how > 0, who, NOBODY)
         report(stop / sets)
     return customer, score
 

@@ -69,9 +69,6 @@ def plan_of(component: Component | type[Component]) -> ClusterPlan:
     """Return the plan of a component; stop where it has none."""
     there = plans(_side(component))
     if component.name not in there:
-        raise ParameterError(
-            _("{component} does not run on Spark; use --engine local, or one of {names}").format(
-                component=component.name, names=listing(list(there))
-            ),
-        )
+        message = _("{component} does not run on Spark; use --engine local, or one of {names}")
+        raise ParameterError(message.format(component=component.name, names=listing(list(there))))
     return there[component.name]

@@ -78,15 +78,9 @@ def item_set_arrays(
     weights = placed.map(_item_weights, into, also=(PLACE,))
     heaviest = weights.groupBy("pseudonym", "name").agg(f.max("weight").alias("weight"), f.min("place").alias("place"))
     pair = f.when(f.col("item").isNotNull(), f.struct("item", "weight"))
-    pseudonyms = (
-        heaviest.join(items, "name", "left")
-        .groupBy("pseudonym")
-        .agg(
-            f.coalesce(f.sum("weight"), f.lit(0)).alias("total"),
-            f.min("place").alias("place"),
-            f.sort_array(f.collect_list(pair)).alias("items"),
-        )
-    )
+    total, listed = f.coalesce(f.sum("weight"), f.lit(0)), f.sort_array(f.collect_list(pair))
+    shown = heaviest.join(items, "name", "left").groupBy("pseudonym")
+    pseudonyms = shown.agg(total.alias("total"), f.min("place").alias("place"), listed.alias("items"))
     return customers, pseudonyms, CERTAIN if several else 1
 
 
@@ -220,12 +214,8 @@ def attack_jaccard(
     sized = buyers.withColumn("step", _step(f.col("size").cast("double")))
     best = persisted(compared(candidates.join(sized, ["item", "step"]).filter(enough & right_size)))
     pairs = pseudonyms.select("pseudonym", "set", "place").join(best, "set").drop("set")
-    counts: Any = (
-        pseudonyms.select("pseudonym", "set")
-        .join(best.filter("rank = 1").select("set", "score"), "set", "left")
-        .agg(f.count(f.lit(1)), f.count("score"), f.sum("score"))
-        .first()
-    )
+    first = pseudonyms.select("pseudonym", "set").join(best.filter("rank = 1").select("set", "score"), "set", "left")
+    counts: Any = first.agg(f.count(f.lit(1)), f.count("score"), f.sum("score")).first()
     many = int(counts[0])
     mean = float(counts[2] or 0.0) / many if many else 0.0
     notes = {"unlike_anybody": many - int(counts[1]), "mean_similarity": mean}
@@ -254,11 +244,8 @@ def attack_monthly_profile(
     below = f.last(there, ignorenulls=True).over(order.rowsBetween(Window.unboundedPreceding, 0))
     above = f.first(there, ignorenulls=True).over(order.rowsBetween(0, Window.unboundedFollowing))
     beside = numbers.withColumn("below", below).withColumn("above", above).filter("asked")
-    named = map_blocks(
-        beside.select(*at, "below", "above"),
-        _most_alike,
-        {"period": pl.String(), "number": pl.Float64(), "pseudonym": pl.String(), "score": pl.Float64()},
-    )
+    into: Types = {"period": pl.String(), "number": pl.Float64(), "pseudonym": pl.String(), "score": pl.Float64()}
+    named = map_blocks(beside.select(*at, "below", "above"), _most_alike, into)
     pairs = known.join(named, at).select("pseudonym", "customer", "score", "period", "day")
     return ClusterGuess(attack.name, pairs, {"profiles": known.count()}, ties=("customer", "day"))
 
@@ -267,13 +254,7 @@ def _most_alike(block: pl.DataFrame) -> pl.DataFrame:
     """Return the one of two pseudonyms whose number is most alike, of equals the first by text."""
     rows = block.with_row_index("row")
     two = pl.concat(
-        rows.select(
-            "row",
-            "period",
-            "number",
-            pl.col(side).struct.field("pseudonym").alias("pseudonym"),
-            pl.col(side).struct.field("number").alias("its"),
-        )
+        rows.select("row", "period", "number", pl.col(side).struct["pseudonym"], its=pl.col(side).struct["number"])
         for side in ("below", "above")
     ).drop_nulls("pseudonym")
     alike = pl.Series("score", likeness(two["number"].to_numpy(), two["its"].to_numpy()))

@@ -151,7 +151,7 @@ def _disclosure(public: ClusterRecords, column: Column, original: ClusterRecords
         f.coalesce(f.sum(f.when(f.col("rank") >= ell, f.col(ROWS))), f.lit(0)).alias("rarer"),
         *(f.sum(name).alias(name) for name in distances),
     )
-    worst = by_class.agg(
+    worst: Any = by_class.agg(
         f.min("distinct").alias("distinct"),
         f.min("entropy").alias("entropy"),
         f.coalesce(f.sum(f.expr("if(commonest_said = size, size, 0)")), f.lit(0)).alias("disclosed_rows"),
@@ -162,8 +162,6 @@ def _disclosure(public: ClusterRecords, column: Column, original: ClusterRecords
         f.max(f.expr("try_divide(commonest, rarer)")).alias("ratio"),
         *(f.max(name).alias(name) for name in distances),
     ).first()
-    if worst is None:  # pragma: no cover - an aggregate of all rows has one row
-        raise TypeError(worst)
     distance = {
         suffix: (
             (worst[f"equal_{at}"] + 1) / 2,

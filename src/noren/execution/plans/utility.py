@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -62,14 +61,9 @@ say = Texts(__name__)
 ORIGINAL = -1
 """The number of the original among the draws."""
 _AT_ONCE = 10
-_ROWS: Types = {
-    "draw": pl.Int32(),
-    "customer": pl.String(),
-    "item": pl.String(),
-    "day": pl.Float64(),
-    "price": pl.Float64(),
-    "quantity": pl.Float64(),
-}
+_VALUES = ("day", "price", "quantity")
+_NAMES: Types = {"draw": pl.Int32(), "customer": pl.String(), "item": pl.String()}
+_ROWS: Types = {**_NAMES, **dict.fromkeys(_VALUES, pl.Float64())}
 
 
 def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFrame:
@@ -100,27 +94,18 @@ def _spans(original: ClusterRecords) -> History:
     none = original.rowless()
     measured = none.measured()
     cells = [original.column(column) for column in measured]
-    texts = [column.scale == "nominal" for column in measured]
     figures = [
-        f.collect_set(cell) if text else f.array(f.min(cell), f.max(cell))
-        for cell, text in zip(cells, texts, strict=True)
+        f.collect_set(cell) if column.scale == Scale.NOMINAL else f.array(f.min(cell), f.max(cell))
+        for column, cell in zip(measured, cells, strict=True)
     ]
     spans: Any = original.frame.agg(*figures, *(f.count(f.when(cell.isNull(), 1)) for cell in cells)).first()
     values = [[value for value in spans[at] or () if value is not None] for at in range(len(measured))]
     blank = [[None] if spans[len(measured) + at] or not values[at] else [] for at in range(len(measured))]
     length = max((len(v) + len(b) for v, b in zip(values, blank, strict=True)), default=0)
-    columns = {
-        column.name: pl.Series(column.name, [*b, *v, *(v or b)[-1:] * (length - len(v) - len(b))], strict=False).cast(
-            column.dtype
-        )
-        for column, v, b in zip(measured, values, blank, strict=True)
-    }
-    whole = pl.DataFrame(
-        {
-            name: columns.get(name, pl.Series(name, [None] * length, dtype=dtype))
-            for name, dtype in none.frame.schema.items()
-        }
-    )
+    whole = none.frame.clear(length)  # so many blank rows
+    for column, v, b in zip(measured, values, blank, strict=True):
+        listed = [*b, *v, *(v or b)[-1:] * (length - len(v) - len(b))]
+        whole = whole.with_columns(pl.Series(column.name, listed, strict=False).cast(column.dtype))
     return History(whole, original.schema)
 
 
@@ -134,13 +119,14 @@ def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturba
     ones do, as releases are sorted; so they are counted with all their attributes and kept in order.
     """
     if made.cells <= LARGEST_TABLE:
-        return _counted(public, made, LARGEST_TABLE)
+        return _counted(public, made)
     every = perturbation_of(public.schema, statement)
-    return _counted(public, every, MOST_COMBINATIONS).only([every.names.index(name) for name in made.names])
+    return _counted(public, every).only([every.names.index(name) for name in made.names])
 
 
-def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: bool = False) -> ObservedRecords:
+def _counted(records: ClusterRecords, made: Perturbation, *, before: bool = False) -> ObservedRecords:
     """Return the different records with their counts, in the order of the first row of each."""
+    most = LARGEST_TABLE if made.cells <= LARGEST_TABLE else MOST_COMBINATIONS
     names = [f"a{at}" for at in range(len(made.names))]
     if PLACE in records.frame.columns:
         records = records.with_frame(records.frame.withColumn(ROW, f.col(PLACE)))
@@ -254,9 +240,7 @@ def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, pr
     who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
     bought = customers.select("customer", f.col("items").alias("bought"), "size")
     everybody = who.join(bought, "customer", "left").fillna({"size": 0})
-    true = evidence.release.pseudonyms
-    if true is None:  # pragma: no cover - the release of a history tells who is behind its pseudonyms
-        raise TypeError(true)
+    true: Any = evidence.release.pseudonyms
     pairs = true.select(f.col("pseudonym").cast("string"), f.col("customer").cast("string")).distinct()
     released = pairs.join(pseudonyms, "pseudonym")
     both = with_overlap(released.join(everybody, "customer"), _PAIR)
@@ -274,16 +258,10 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
         raise SchemaError(say("of_history"))
     if release.statement.method == "retention":
-        return measure.of_seen(
-            release.public.schema,
-            release.statement,
-            # of the original in the values that were perturbed
-            lambda made: _counted(
-                original, made, LARGEST_TABLE if made.cells <= LARGEST_TABLE else MOST_COMBINATIONS, before=True
-            ),
-            lambda made: seen_on_cluster(release.public, release.statement, made),
-            progress,
-        )
+        statement = release.statement
+        before = partial(_counted, original, before=True)  # in the values that were perturbed
+        after = partial(seen_on_cluster, release.public, statement)
+        return measure.of_seen(release.public.schema, statement, before, after, progress)
     names = shared_names(original.schema, release.public.schema)
     return direct_l1(names, lambda some: _apart(original, release.public, some), original.rows, release.public.rows)
 
@@ -304,16 +282,9 @@ def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -
 @plan(Rfm)
 def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Rank the customers of all draws at once; those of one draw are put in order in one task."""
-    spent = f.sum(f.col("price") * f.col("quantity"))
-    people = (
-        purchases_and_draws(measure, evidence)
-        .groupBy("draw", "customer")
-        .agg(
-            f.max("day").alias("last"),
-            f.count_distinct(f.floor("day")).cast("double").alias("often"),
-            spent.alias("spent"),
-        )
-    )
+    each = purchases_and_draws(measure, evidence).groupBy("draw", "customer")
+    often, spent = f.count_distinct(f.floor("day")).cast("double"), f.sum(f.col("price") * f.col("quantity"))
+    people = each.agg(f.max("day").alias("last"), often.alias("often"), spent.alias("spent"))
     many = f.count(f.lit(1)).over(Window.partitionBy("draw"))
     views = ("last", "often", "spent")
     ranked = people.withColumn("many", many)
@@ -329,17 +300,13 @@ def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress =
         raise measure.nothing_to_compare(evidence.original.schema)
     nothing = np.zeros_like(tables[ORIGINAL])
     errors = [table_error(tables[ORIGINAL], tables.get(draw, nothing)) for draw in range(measure.draws)]
-    score = measure.score_of([{"value": error} for error in errors])
-    return replace(score, notes={**score.notes, **missing_columns(evidence.original.rowless(), measure.compared_roles)})
-
-
-_VALUES = ("day", "price", "quantity")
+    absent = missing_columns(evidence.original.rowless(), measure.compared_roles)
+    return measure.score_of([{"value": error} for error in errors], absent)
 
 
 @plan(Statistics)
 def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Work out the statistics of all draws at once; a median is found from the different values, in one worker."""
-    original = evidence.original.rowless()
     with persisting() as keep:
         rows = keep(purchases_and_draws(measure, evidence))
         figures_of_each = [
@@ -368,10 +335,8 @@ def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progre
             table = np.column_stack([total, mean, variance, np.sqrt(variance), *rest])
         return Figures(many, table, frozenset(best.get(draw, ())))
 
-    known, there = (
-        figures(ORIGINAL, evidence.original.rows),
-        columns_there(evidence.original.schema, measure.compared_roles),
-    )
+    known = figures(ORIGINAL, evidence.original.rows)
+    there = columns_there(evidence.original.schema, measure.compared_roles)
     draws = [figures(draw, evidence.release.public.rows) for draw in range(measure.draws)]
-    score = measure.score_of([parts_of(known, drawn, there) for drawn in draws])
-    return replace(score, notes={**score.notes, **missing_columns(original, measure.compared_roles)})
+    absent = missing_columns(evidence.original.rowless(), measure.compared_roles)
+    return measure.score_of([parts_of(known, drawn, there) for drawn in draws], absent)
