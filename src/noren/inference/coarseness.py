@@ -76,10 +76,9 @@ def known_columns(
         chosen = [c.name for c in usual if precisions.get(c.name) != NOT_KNOWN][:_USUALLY_KNOWN]
     else:
         chosen = [_column_name(schema, name) for name in columns]
-    named = [*chosen, *precisions]
     known = [
         KnownColumn(schema[name], _checked(schema[name], precisions.get(name)))
-        for name in dict.fromkeys(named)
+        for name in dict.fromkeys([*chosen, *precisions])
         if precisions.get(name) != NOT_KNOWN
     ]
     if not known:
@@ -92,11 +91,9 @@ def _column_name(schema: Schema, name: str) -> str:
     named = name in schema.names or name not in list(Role)
     column = schema[name] if named else schema.role(name)
     if column.role == Role.CUSTOMER:
-        raise ParameterError(
-            _("{column} identifies the customer; name columns of purchases: {names}").format(
-                column=name, names=", ".join(c.name for c in schema.columns if c.role != Role.CUSTOMER)
-            )
-        )
+        names = ", ".join(c.name for c in schema.columns if c.role != Role.CUSTOMER)
+        message = _("{column} identifies the customer; name columns of purchases: {names}")
+        raise ParameterError(message.format(column=name, names=names))
     return column.name
 
 
@@ -115,11 +112,9 @@ def _checked(column: Column, precision: str | None) -> str:
             fits = 0 < float(number) < float("inf")
     if precision in allowed or (colon and kind in patterns and fits):
         return precision
-    raise ParameterError(
-        _("{word!r} is not a precision of {column}{hint}; use one of {names}").format(
-            column=column.name, word=precision, hint=suggestion(precision, allowed), names=", ".join(allowed)
-        ),
-    )
+    message = _("{word!r} is not a precision of {column}{hint}; use one of {names}")
+    hint = suggestion(precision, allowed)
+    raise ParameterError(message.format(column=column.name, word=precision, hint=hint, names=", ".join(allowed)))
 
 
 # --- values and cells ------------------------------------------------------------------------------------------------

@@ -33,11 +33,13 @@ _ERROR: Final = 0.025
 _FEWEST_RARE: Final = 10
 
 
-class _Frozen(BaseModel):
+class Frozen(BaseModel):
+    """A finding, whose fields are known and do not change."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Estimate(_Frozen):
+class Estimate(Frozen):
     """A number with its interval of 95 %."""
 
     value: float
@@ -45,7 +47,7 @@ class Estimate(_Frozen):
     high: float
 
 
-class Inferred(_Frozen):
+class Inferred(Frozen):
     """The result of one inference about members and controls."""
 
     threat: Threat

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -186,8 +186,7 @@ _NEAR = 0.05
 _BLOCK = 256
 
 
-@dataclass(frozen=True)
-class Guesses:
+class Guesses(NamedTuple):
     """Of whom the secret was guessed rightly, and who had one to guess."""
 
     right: Flags

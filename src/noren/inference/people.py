@@ -156,14 +156,10 @@ def _rare(members: Records, controls: Records, sides: list[pl.DataFrame], counts
     schema = members.schema
     columns = schema.with_role(Role.ITEM) if schema.kind == Kind.HISTORY else schema.with_role(Role.QUASI)
     total = np.zeros(sum(counts))
+    person = pl.concat([sides[0][_PERSON].cast(pl.Int64), sides[1][_PERSON].cast(pl.Int64) + counts[0]])
     for column in columns:
-        values = [exact_values(side, column).cast(pl.String) for side in (members, controls)]
-        held = pl.DataFrame(
-            {
-                "person": pl.concat([sides[0][_PERSON].cast(pl.Int64), sides[1][_PERSON].cast(pl.Int64) + counts[0]]),
-                "value": pl.concat(values),
-            }
-        ).drop_nulls().unique()  # fmt: skip
+        values = pl.concat(exact_values(side, column).cast(pl.String) for side in (members, controls))
+        held = pl.DataFrame({"person": person, "value": values}).drop_nulls().unique()
         bits = held.select("person", bits=-(pl.len().over("value") / sum(counts)).log())
         mean = bits.group_by("person").agg(pl.col("bits").mean())
         total[mean["person"].to_numpy()] += mean["bits"].to_numpy()

@@ -113,9 +113,7 @@ def identifiers(
     table = one_table(original, schema)
     if not 1 <= largest <= _LARGEST:
         raise ParameterError.out_of_range("largest", largest, f"1 <= largest <= {_LARGEST}")
-    names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
-    for name in names:
-        _column = table.schema[name]  # stops at a name there is not
+    names = _named(table, columns) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
     if not names:
         raise ParameterError(say("no_columns"))
     if len(table) < 2:
@@ -139,18 +137,11 @@ def identifiers(
         searched += len(some)
         ranked.sort(key=lambda pair: (pair[0], [-at for at in pair[1]]), reverse=True)
         best[size] = [some_set for _rank, some_set in ranked]
-    sets_by_size = {
-        size: tuple(judge.column_set(some_set, names) for some_set in (sets if size == 1 else sets[:most_per_size]))
-        for size, sets in best.items()
-    }
+    single = tuple(judge.column_set(one, names) for one in best[1])
+    larger = (some_set for size in range(2, largest + 1) for some_set in best[size][:most_per_size])
+    sets = tuple(judge.column_set(some_set, names) for some_set in larger)
     progress(1.0)
-    return Identifiers(
-        len(table),
-        sets_by_size[1],
-        tuple(some_set for size in range(2, largest + 1) for some_set in sets_by_size[size]),
-        searched,
-        possible,
-    )
+    return Identifiers(len(table), single, sets, searched, possible)
 
 
 class _Judge:
@@ -202,6 +193,11 @@ def one_table(original: Any, schema: SchemaLike | None) -> Table:
     if not isinstance(data, Table):
         raise SchemaError(say("not_a_table"))
     return data
+
+
+def _named(table: Table, columns: Sequence[str]) -> list[str]:
+    """Return names of columns, each once; stop at a name there is not."""
+    return [table.schema[name].name for name in dict.fromkeys(columns)]
 
 
 def coded_columns(table: Table, names: Sequence[str]) -> tuple[Whole, list[int]]:
@@ -280,20 +276,15 @@ def population(
     ('zayatz', 1.0, ['pitman', 'snb'])
     """
     table = one_table(original, schema)
-    names = list(dict.fromkeys(columns)) or [column.name for column in table.schema.with_role(Role.QUASI)]
+    names = _named(table, columns) or [column.name for column in table.schema.with_role(Role.QUASI)]
     if not names:
         raise ParameterError(say("no_quasi", option="--columns"))
-    for name in names:
-        _column = table.schema[name]  # stops at a name there is not
     people = _people(len(table), size, fraction)
     codes, sizes = coded_columns(table, names)
     which, _first = distinct(list(codes), sizes)
     classes = class_counts(np.bincount(which))
-    uniques = {
-        "pitman": pitman_uniques(classes, people),
-        "zayatz": zayatz_uniques(classes, people),
-        "snb": snb_uniques(classes, people),
-    }
+    estimators = {"pitman": pitman_uniques, "zayatz": zayatz_uniques, "snb": snb_uniques}
+    uniques = {name: estimate(classes, people) for name, estimate in estimators.items()}
     estimates = {name: value for name, value in uniques.items() if value is not None}
     fraction = len(table) / people
     chosen: Estimator = "zayatz"  # which never fails

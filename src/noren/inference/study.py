@@ -109,15 +109,8 @@ def infer(
     data, seed = as_records(original, schema), checked_seed(seed)
     for threat in threats or ():
         if threat not in THREATS:
-            raise ParameterError(
-                say(
-                    "unknown_threat",
-                    setting="threat",
-                    value=threat,
-                    hint=suggestion(threat, THREATS),
-                    names=", ".join(THREATS),
-                )
-            )
+            about = {"hint": suggestion(threat, THREATS), "names": ", ".join(THREATS)}
+            raise ParameterError(say("unknown_threat", setting="threat", value=threat, **about))
     if targets < 1:
         raise ParameterError.out_of_range("targets", targets, "targets >= 1")
     if (release is None) == (method is None):
@@ -185,7 +178,7 @@ def inferred_from(
     for at, threat in enumerate(threats or THREATS):
         part = part_of(progress, at / 2, (at + 1) / 2, threat)
         try:
-            results += run_interruptibly(_ASKED[threat], pool, public, statement, secret, seed, part)
+            results += run_interruptibly(_inferred, pool, public, statement, threat, secret, seed, part)
         except InputError as error:
             if threats is not None:  # asked for by name, and refused
                 raise
@@ -194,30 +187,26 @@ def inferred_from(
     return InferenceStudy(tuple(results), 0, not_tried)
 
 
-def _membership(
-    pool: PeoplePool, public: Records, statement: Statement, _secret: str | None, _seed: int, progress: Progress
+def _inferred(
+    pool: PeoplePool,
+    public: Records,
+    statement: Statement,
+    threat: Threat,
+    secret: str | None,
+    seed: int,
+    progress: Progress,
 ) -> list[Inferred]:
-    names = ways(statement)
+    names = ways(statement) if threat == "membership" else secrets_of(pool.people.schema, public, secret)
     results = []
     for at, name in enumerate(names):
         part = part_of(progress, at / len(names), (at + 1) / len(names))
-        results.append(membership_result(name, MEMBERSHIP[name](pool, public, statement, part), pool.member, pool.rare))
-    return results
-
-
-def _attribute(
-    pool: PeoplePool, public: Records, statement: Statement, secret: str | None, seed: int, progress: Progress
-) -> list[Inferred]:
-    columns = secrets_of(pool.people.schema, public, secret)
-    results = []
-    for at, column in enumerate(columns):
-        part = part_of(progress, at / len(columns), (at + 1) / len(columns))
+        if threat == "membership":
+            scores = MEMBERSHIP[name](pool, public, statement, part)
+            results.append(membership_result(name, scores, pool.member, pool.rare))
+            continue
         if isinstance(public, Table):
-            guesses, by = vote(pool, public, statement, column, part), "vote"
+            guesses, by = vote(pool, public, statement, name, part), "vote"
         elif isinstance(public, History):
             guesses, by = unseen_item(pool, public, seed, part), "most alike"
-        results.append(attribute_result(by, column, guesses.right, guesses.has_secret, pool.member, pool.rare))
+        results.append(attribute_result(by, name, *guesses, pool.member, pool.rare))
     return results
-
-
-_ASKED = {"membership": _membership, "attribute": _attribute}

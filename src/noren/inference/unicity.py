@@ -171,11 +171,8 @@ class _KnownPeople:
     columns: tuple[KnownColumn, ...]
 
 
-def _unused(name: str, columns: Sequence[KnownColumn]) -> str:
-    """Return a name for a column of ours that no known column has."""
-    while any(column.name == name for column in columns):
-        name += "_"
-    return name
+_WHO, _POINT = "\0who", "\0point"
+"""Columns of ours, beside known ones."""
 
 
 def _drawn(
@@ -189,10 +186,10 @@ def _drawn(
     """Draw customers, and for each one order of all their points; the first ones become known first."""
     number, names = people(history[Role.CUSTOMER])
     known = [coarse_values(exact_values(history, c.column), c, categories).alias(c.name) for c in known_as]
-    columns, label = [column.name for column in known_as], _unused("who", known_as)
+    columns = [column.name for column in known_as]
     blank = pl.all_horizontal(pl.col(name).is_null() for name in columns)
-    rows = pl.DataFrame([pl.Series(label, number), *known]).filter((pl.col(label) != NOBODY) & ~blank)
-    there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
+    rows = pl.DataFrame([pl.Series(_WHO, number), *known]).filter((pl.col(_WHO) != NOBODY) & ~blank)
+    there = np.flatnonzero(np.bincount(rows[_WHO].to_numpy(), minlength=len(names)))
     if len(there) < 2:
         raise ParameterError(say("few_customers", count=len(there)))
     if sample is not None and sample < 1:
@@ -201,16 +198,15 @@ def _drawn(
     who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
     chosen = np.zeros(len(names), dtype=np.bool_)
     chosen[who] = True
-    own = rows.filter(pl.Series(chosen[rows[label].to_numpy()])).unique(maintain_order=True)
-    order = np.lexsort((uniforms(len(own), seed=seed, draw=0, stream=1), own[label].to_numpy()))
+    own = rows.filter(pl.Series(chosen[rows[_WHO].to_numpy()])).unique(maintain_order=True)
+    order = np.lexsort((uniforms(len(own), seed=seed, draw=0, stream=1), own[_WHO].to_numpy()))
     own = own[order]
-    counts = np.bincount(np.searchsorted(who, own[label].to_numpy()), minlength=len(who))
+    counts = np.bincount(np.searchsorted(who, own[_WHO].to_numpy()), minlength=len(who))
     place = np.arange(len(own)) - np.repeat(np.cumsum(counts) - counts, counts)
     own = own.filter(pl.Series(place < most))
     points = own.select(columns).unique(maintain_order=True)
-    index = _unused("point", known_as)
-    numbered = points.with_row_index(index)
-    point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[index].cast(pl.Int64)
+    numbered = points.with_row_index(_POINT)
+    point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[_POINT].cast(pl.Int64)
     first = np.concatenate(([0], np.cumsum(np.minimum(counts, most)))).astype(np.int64)
     longest = int(counts.max(initial=0))
     return _KnownPeople(rows, who, first, point.to_numpy(), points, names, len(there), longest, known_as)
@@ -218,12 +214,10 @@ def _drawn(
 
 def _holders(sampled: _KnownPeople) -> tuple[Holders, Whole]:
     """Return the customers who have each point that is known of anybody, and the history of each who is asked about."""
-    known = sampled.columns
-    columns, label, index = [c.name for c in known], _unused("who", known), _unused("point", known)
-    numbered = sampled.points.with_row_index(index)
-    pairs = sampled.rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(index, label).unique()
-    pairs = pairs.sort(index, label)
-    point, person = pairs[index].cast(pl.Int64).to_numpy(), pairs[label].to_numpy()
+    columns, numbered = [column.name for column in sampled.columns], sampled.points.with_row_index(_POINT)
+    pairs = sampled.rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(_POINT, _WHO).unique()
+    pairs = pairs.sort(_POINT, _WHO)
+    point, person = pairs[_POINT].cast(pl.Int64).to_numpy(), pairs[_WHO].to_numpy()
     number, who = equal_histories(point, person, len(sampled.names), len(sampled.points))
     once = who[number[person]] == person
     sharing = np.bincount(number, minlength=len(who))

@@ -12,14 +12,12 @@ from enum import StrEnum
 from math import exp
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from noren.attacks import attacks
 from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
 from noren.execution.engine import ReleaseCounts
-from noren.inference.findings import JUDGED_FPR, THREATS, Inferred, Threat
+from noren.inference.findings import JUDGED_FPR, THREATS, Frozen, Inferred, Threat
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
 from noren.judgement.release_facts import ReleaseFacts, claimed_by, release_facts
@@ -33,11 +31,7 @@ _LEAST_OPEN: Final = 0.01
 """The least share of people outside the data about whom guesses are wrong."""
 
 
-class _Finding(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AttackResult(_Finding):
+class AttackResult(Frozen):
     """What one attack got.
 
     Attributes
@@ -66,7 +60,7 @@ class AttackResult(_Finding):
         return [bisect_right(self.right_at, place) for place in range(self.named + 1)]
 
 
-class SensitiveDisclosure(_Finding):
+class SensitiveDisclosure(Frozen):
     """What the classes of a table tell of one sensitive column.
 
     Attributes
@@ -85,7 +79,7 @@ class SensitiveDisclosure(_Finding):
     least: int
 
 
-class TableFacts(_Finding):
+class TableFacts(Frozen):
     """What the classes of a released table come to.
 
     Attributes
@@ -108,14 +102,14 @@ class TableFacts(_Finding):
     disclosures: tuple[SensitiveDisclosure, ...] = ()
 
 
-class OrderLeak(_Finding):
+class OrderLeak(Frozen):
     """An order that follows the original's, by standard ``errors``: of rows, or of numbers in a column."""
 
     columns: tuple[str, ...] = ()
     errors: float
 
 
-class CandidateCounts(_Finding):
+class CandidateCounts(Frozen):
     """Of how many rows or pseudonyms it was counted who fits, and how many fit somebody, or a single person.
 
     ``rate`` is how often an attacker who guesses among those who fit is right, with its interval of 95 %.
@@ -129,7 +123,7 @@ class CandidateCounts(_Finding):
     high: float
 
 
-class Undone(_Finding):
+class Undone(Frozen):
     """A change that was undone, or of columns that need not be known: so many pseudonyms match one customer."""
 
     what: Literal["dates", "items", "values"]
@@ -139,7 +133,7 @@ class Undone(_Finding):
     of: int
 
 
-class CopyCounts(_Finding):
+class CopyCounts(Frozen):
     """Released rows that equal the row of one person, or are ``near`` it; how many are expected of unseen rows."""
 
     near: bool = False
@@ -150,7 +144,7 @@ class CopyCounts(_Finding):
     by: Literal["control", "original"]
 
 
-class ForeignFacts(_Finding):
+class ForeignFacts(Frozen):
     """What was found of a file from elsewhere, of which nobody says how it was made.
 
     Attributes
@@ -296,17 +290,11 @@ def facts_counted(
     inferred: tuple[Inferred, ...] = (),
 ) -> Facts:
     """Return what was found of a release that lies wherever an engine counts."""
-    tried = (attack_result(name, guess, counts.secret) for name, guess in sorted(guesses.items()))
-    return facts_from(
-        counts.schema.kind,
-        counts.people() if people is None else people,
-        counts.statement,
-        scores,
-        tuple(tried) if counts.has_secret else (),
-        release_facts(counts),
-        failed=tuple(sorted(name for name in failed if name in attacks or name == "classes")),
-        inferred=inferred,
-    )
+    results = (attack_result(name, guess, counts.secret) for name, guess in sorted(guesses.items()))
+    tried, people = tuple(results) if counts.has_secret else (), counts.people() if people is None else people
+    broken = tuple(sorted(name for name in failed if name in attacks or name == "classes"))
+    about = counts.schema.kind, people, counts.statement, scores, tried, release_facts(counts)
+    return facts_from(*about, failed=broken, inferred=inferred)
 
 
 def facts_from(
@@ -363,13 +351,9 @@ def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | No
     disclosures = [
         SensitiveDisclosure(
             column=printable(name),
-            certain=int(values["disclosed_rows"])
-            if "disclosed_rows" in values
-            else None
-            if values["l_distinct"] < 2
-            else 0,
-            likely=int(values["likely_rows"]) if "likely_rows" in values else None,
-            least=int(values["l_distinct"]),
+            certain=values.get("disclosed_rows", None if values["l_distinct"] < 2 else 0),
+            likely=values.get("likely_rows"),
+            least=values["l_distinct"],
         )
         for name, values in (notes.get("sensitive") or {}).items()
     ]
@@ -456,14 +440,14 @@ class Reason(StrEnum):
     NO_FLAW_FOUND = "no-flaw-found"
 
 
-class Flaw(_Finding):
+class Flaw(Frozen):
     """What is wrong with a file from elsewhere, by the word that programs read; and the columns it is in."""
 
     code: Reason
     columns: tuple[str, ...] = ()
 
 
-class Guarantee(_Finding):
+class Guarantee(Frozen):
     """What holds whatever an attacker does: nobody is re-identified with a probability above 1/k.
 
     Attributes
@@ -483,7 +467,7 @@ class Guarantee(_Finding):
         return 1 / max(self.k, 1.0)
 
 
-class AttackEvidence(_Finding):
+class AttackEvidence(Frozen):
     """What one attack got, and what that means by the rule.
 
     Attributes

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
+from noren.inference.findings import Frozen
 from noren.judgement.numbers import count, percent
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import allowed, verdict_name
@@ -27,7 +26,7 @@ _FAR: Final = 2
 """A risk of more than this many times the tolerance is not drawn."""
 
 
-class RiskUtilityPoint(BaseModel):
+class RiskUtilityPoint(Frozen):
     """A release on the map.
 
     Attributes
@@ -38,8 +37,6 @@ class RiskUtilityPoint(BaseModel):
         The highest probability of being re-identified, and what tells it: the guarantee, where it is within the
         tolerance, else the classes of a table or the best attack.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: str
     status: VerdictStatus = VerdictStatus.UNTRIED
@@ -213,9 +210,8 @@ def recommend(points: Sequence[RiskUtilityPoint], needs: Sequence[tuple[int, flo
             or (order[i] == order[chosen] and risk[i] < risk[chosen])
         ]
         more_useful = min(beyond, key=lambda i: (use[i], risk[i]), default=None)
-        choices.append(
-            Choice(use_of, chosen, more_useful, safer=min(safer, key=lambda i: (-use[i], risk[i]), default=None))
-        )
+        next_safer = min(safer, key=lambda i: (-use[i], risk[i]), default=None)
+        choices.append(Choice(use_of, chosen, more_useful, next_safer))
     return choices
 
 
@@ -255,13 +251,8 @@ def frontier_sentence(points: Sequence[RiskUtilityPoint]) -> str:
     best = [points[i] for i in releasable_points(points)]
     if len(best) == len(points):
         return say("frontier.all")
-    return say(
-        "frontier.safe",
-        len(best),
-        safe=count(len(safe)),
-        count=count(len(best)),
-        labels=", ".join(point.label for point in best),
-    )
+    labels = ", ".join(point.label for point in best)
+    return say("frontier.safe", len(best), safe=count(len(safe)), count=count(len(best)), labels=labels)
 
 
 def far_sentence(points: Sequence[RiskUtilityPoint], rule: Rule) -> str:
@@ -269,11 +260,6 @@ def far_sentence(points: Sequence[RiskUtilityPoint], rule: Rule) -> str:
     if not points:
         return ""
     low, high = (percent(end(point.risk or 0.0 for point in points)) for end in (min, max))
-    return say(
-        "far.far",
-        len(points),
-        labels="; ".join(point.label for point in points),
-        count=count(len(points)),
-        risk=low if low == high else f"{low} – {high}",
-        allowed=allowed(rule),
-    )
+    values = {"labels": "; ".join(point.label for point in points), "allowed": allowed(rule)}
+    risk = low if low == high else f"{low} – {high}"
+    return say("far.far", len(points), count=count(len(points)), risk=risk, **values)

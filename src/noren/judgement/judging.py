@@ -143,11 +143,8 @@ def _exhibit(tried: AttackResult, people: int, rule: Rule, level: Fraction) -> A
         every = named, right, threshold(named, rule.bound, p, level / 2)
         line = _line(named, rule.bound, p, level / 2)
         # between two right answers hits stay and the line never falls: only right answers, or all, can be the best
-        tries = [
-            (0, 0, line[0]),
-            *((n, hits, line[n]) for hits, n in enumerate(tried.right_at, start=1)),
-            (named, right, line[named]),
-        ]
+        tries = [(0, 0, line[0]), (named, right, line[named])]
+        tries += [(n, hits, line[n]) for hits, n in enumerate(tried.right_at, start=1)]
         some = max(tries, key=lambda counts: (Fraction(counts[1], counts[2]), -counts[0]))
         best_named, best_right, needed = max(every, some, key=lambda counts: Fraction(counts[1], counts[2]))
     low, high = share_interval(right, named)
@@ -243,11 +240,9 @@ def _with_inferences(facts: Facts, rule: Rule, status: VerdictStatus, reason: Re
         return VerdictStatus.UNTRIED, Reason.NOT_INFERRED
     if facts.inferred_beyond(rule, surely=False):  # no safe word beside a number that is not
         return VerdictStatus.UNTRIED, Reason.INFERENCE_UNSURE
-    return (
-        (VerdictStatus.WITHSTANDS, Reason.NOT_INFERRED_BEYOND)
-        if status == VerdictStatus.PROVED and facts.not_bounded(rule)
-        else (status, reason)
-    )
+    if status == VerdictStatus.PROVED and facts.not_bounded(rule):
+        return VerdictStatus.WITHSTANDS, Reason.NOT_INFERRED_BEYOND
+    return status, reason
 
 
 # --- files from elsewhere ---------------------------------------------------------------------------------------------
@@ -328,15 +323,12 @@ def _judge_table(
     if table is None:
         return (VerdictStatus.UNTRIED, Reason.NOT_COUNTED) if broken is None else (VerdictStatus.BROKEN, broken)
     if least is None:
-        return (
-            VerdictStatus.PROVED if claimed is not None and facts.audited else VerdictStatus.WITHSTANDS
-        ), Reason.NOTHING_SAID
+        proved = claimed is not None and facts.audited
+        return VerdictStatus.PROVED if proved else VerdictStatus.WITHSTANDS, Reason.NOTHING_SAID
     if any(_refutes(item, least, rule, len(exhibits)) for item in exhibits):
         return VerdictStatus.BROKEN, Reason.CLAIM_REFUTED
     if guarantee is not None:
         return VerdictStatus.PROVED, Reason.GUARANTEE
-    return (
-        (VerdictStatus.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH)
-        if facts.audited
-        else (VerdictStatus.UNTRIED, Reason.NOT_AUDITED)
-    )
+    if facts.audited:
+        return VerdictStatus.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH
+    return VerdictStatus.UNTRIED, Reason.NOT_AUDITED

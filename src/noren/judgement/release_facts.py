@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
 from noren.data.frames import Records
 from noren.data.public_part import kept_columns
@@ -21,6 +20,7 @@ from noren.data.schema import Kind, Role
 from noren.data.statement import Statement
 from noren.errors import InputError
 from noren.execution.engine import ReleaseCounts
+from noren.inference.findings import Frozen
 from noren.judgement.page_text import printable
 from noren.methods import methods
 from noren.retention.perturbation import EASY_SEED, Privacy, perturbation_of
@@ -30,7 +30,7 @@ _FAR: Final = 4.0
 """Standard errors: names drawn at random correlate so far with one order about once in 16,000 releases."""
 
 
-class ReleaseFacts(BaseModel):
+class ReleaseFacts(Frozen):
     """Facts counted from a release itself, independent of any rule.
 
     Attributes
@@ -63,8 +63,6 @@ class ReleaseFacts(BaseModel):
     exposed
         Of a table, the share of rows that somebody would name who also knew the columns assumed to be unknown.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     smallest_class: int | None = None
     proven_k: float | None = None

@@ -18,27 +18,11 @@ from noren.errors import FileError, ParameterError, suggestion
 from noren.i18n import N_, _
 from noren.inference.findings import Threat
 from noren.kernels.judging.threshold import Bound
+from noren.measures.safety.effective import exact_chance
 from noren.retention.perturbation import USUAL_DELTA
 
-_FINEST: Final = 10**6
-
-
-def _exact(value: Any) -> Fraction:
-    """Read a chance, ``1/11`` or ``0.2``, as an exact fraction; the float 1/11 is the eleventh that it is meant to be.
-
-    >>> _exact("1/11"), _exact(1 / 11), _exact("0.09"), _exact(0.2)
-    (Fraction(1, 11), Fraction(1, 11), Fraction(9, 100), Fraction(1, 5))
-    """
-    try:
-        fraction = Fraction(value).limit_denominator(_FINEST) if isinstance(value, float) else Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        fraction = Fraction(0)
-    if not 0 < fraction < 1:
-        raise ValueError(_("{value} is not a probability between 0 and 1; write it like 1/3").format(value=value))
-    return fraction
-
-
-Chance = Annotated[Fraction, BeforeValidator(_exact), PlainSerializer(float, return_type=float)]
+_EXACT: Final = BeforeValidator(lambda value: exact_chance(value, finest=10**6))
+Chance = Annotated[Fraction, _EXACT, PlainSerializer(float, return_type=float)]
 
 
 class Rule(BaseModel):
@@ -141,16 +125,12 @@ def get_rule(request: str | float | Path | Rule | Mapping[str, Any] | None = Non
         fields = content.get("rule", content)
         return _built(fields if isinstance(fields, dict) else {}, path)
     if "=" in request:
-        pairs = (part.partition("=") for part in request.split(","))
-        return _built(
-            {"tolerance": DEFAULT.tolerance} | {name.strip(): value.strip() for name, _is, value in pairs}, None
-        )
+        named = {name.strip(): value.strip() for name, _is, value in (p.partition("=") for p in request.split(","))}
+        return _built({"tolerance": DEFAULT.tolerance} | named, None)
     if not request[:1].isdigit() and not request.startswith("."):
-        raise ParameterError(
-            _("there is no rule {word!r}{hint}; rules are {names}, a tolerance such as 0.2, or a TOML file").format(
-                word=request, hint=suggestion(request, list(RULES)), names=", ".join(RULES)
-            ),
-        )
+        message = _("there is no rule {word!r}{hint}; rules are {names}, a tolerance such as 0.2, or a TOML file")
+        hint = suggestion(request, list(RULES))
+        raise ParameterError(message.format(word=request, hint=hint, names=", ".join(RULES)))
     return _built({"tolerance": request}, None)
 
 

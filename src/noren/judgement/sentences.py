@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from noren.inference.unicity import UnicityStep
     from noren.judgement.verdict import Verdict
 
-_MARKS = {
-    VerdictStatus.PROVED: "◆",
-    VerdictStatus.WITHSTANDS: "●",
-    VerdictStatus.BROKEN: "▲",
-    VerdictStatus.UNTRIED: "■",
-}
+_MARKS = dict(zip(VerdictStatus, "◆●▲■", strict=True))
+"""From proved to untried."""
 say = Texts(__name__)
 _UNDONE = {Reason.DATES_SHIFTED: "dates", Reason.ITEMS_RECODED: "items", Reason.VALUES_CHANGED: "values"}
 FLAWS = tuple(table_of(__name__)["flaw"])
@@ -77,12 +73,9 @@ def rule_sentence(rule: Rule) -> str:
         sentence = joined(sentence, say("rule.epsilon", epsilon=f"{rule.epsilon:g}", delta=f"{rule.delta:g}"))
     if rule.membership is None and rule.attributes is None:
         return sentence
-    return say(
-        "rule.inferences",
-        sentence=sentence,
-        membership=percent(float(1 if rule.membership is None else rule.membership)),
-        attributes=percent(float(1 if rule.attributes is None else rule.attributes)),
-    )
+    limits = {"membership": rule.membership, "attributes": rule.attributes}
+    texts = {name: percent(float(1 if limit is None else limit)) for name, limit in limits.items()}
+    return say("rule.inferences", sentence=sentence, **texts)
 
 
 def joined(first: str, *others: str) -> str:
@@ -251,15 +244,9 @@ def foreign_sentences(facts: Facts) -> list[str]:
 
 
 def _numbers(attempt: AttackEvidence) -> dict[str, str]:
-    return {
-        "attack": attempt.attack,
-        "named": count(attempt.named),
-        "right": count(attempt.right),
-        "customers": percent(attempt.customers),
-        "best_named": count(attempt.best_named),
-        "best_right": count(attempt.best_right),
-        "needed": count(attempt.needed),
-    }
+    counts = ("named", "right", "best_named", "best_right", "needed")
+    texts = {name: count(getattr(attempt, name)) for name in counts}
+    return texts | {"attack": attempt.attack, "customers": percent(attempt.customers)}
 
 
 def _rows(rows: int) -> str:
@@ -333,9 +320,7 @@ def attack_outcome_text(attempt: AttackEvidence, verdict: Verdict) -> str:
     if not attempt.right:
         return say("outcome.nobody")
     if attempt.customers > float(verdict.rule.tolerance):
-        if by_chance(attempt, verdict):
-            return say("outcome.by_chance", **values)
-        return say("outcome.rare", **values)
+        return say(f"outcome.{'by_chance' if by_chance(attempt, verdict) else 'rare'}", **values)
     return say("outcome.withstood", **values)
 
 
@@ -382,33 +367,23 @@ def _inferred(inference: Inferred, rule: Rule) -> str:
 
 def disclosure_sentences(table: TableFacts) -> list[str]:
     """Return one sentence per sensitive column whose values some classes disclose with certainty."""
+    people = count(table.rows)
     return [
-        say("sensitive.some_class", columns=disclosure.column)
-        if disclosure.certain is None
-        else say(
-            "sensitive.certain",
-            disclosure.certain,
-            disclosed=count(disclosure.certain),
-            people=count(table.rows),
-            column=disclosure.column,
-        )
-        for disclosure in table.disclosures
-        if disclosure.certain != 0
+        say("sensitive.some_class", columns=item.column)
+        if item.certain is None
+        else say("sensitive.certain", item.certain, disclosed=count(item.certain), people=people, column=item.column)
+        for item in table.disclosures
+        if item.certain != 0
     ]
 
 
 def guessed_sentences(table: TableFacts) -> list[str]:
     """Return one sentence per sensitive column whose values can be guessed without certainty."""
+    values = {"people": count(table.rows), "share": percent(LIKELY)}
     return [
-        say(
-            "sensitive.likely",
-            column=disclosure.column,
-            guessed=count(disclosure.likely - disclosure.certain),
-            people=count(table.rows),
-            share=percent(LIKELY),
-        )
-        for disclosure in table.disclosures
-        if disclosure.certain is not None and disclosure.likely is not None and disclosure.likely > disclosure.certain
+        say("sensitive.likely", column=item.column, guessed=count(item.likely - item.certain), **values)
+        for item in table.disclosures
+        if item.certain is not None and item.likely is not None and item.likely > item.certain
     ]
 
 
@@ -428,21 +403,15 @@ def singled_out(step: UnicityStep, sampled: int) -> str:
     >>> singled_out(step, sampled=10)
     '4 known purchases single out 90.0% of customers (55.0% – 99.0%)'
     """
-    return say(
-        "singled_out.some" if step.tried < sampled else "singled_out.all",
-        step.known,
-        known=step.known,
-        share=percent(step.unique),
-        range=step_range(step.low, step.high),
-        has=percent(step.tried / max(sampled, 1)),
-    )
+    name = "singled_out.some" if step.tried < sampled else "singled_out.all"
+    share, interval, has = percent(step.unique), step_range(step.low, step.high), percent(step.tried / max(sampled, 1))
+    return say(name, step.known, known=step.known, share=share, range=interval, has=has)
 
 
 def left_in_release(step: UnicityStep) -> str:
     """State for which share of customers one pseudonym of a release remains, and whether it is the right one."""
-    sentence = say(
-        "left.left", step.known, known=step.known, share=percent(step.unique), range=step_range(step.low, step.high)
-    )
+    share, interval = percent(step.unique), step_range(step.low, step.high)
+    sentence = say("left.left", step.known, known=step.known, share=share, range=interval)
     if step.right is not None:
         sentence += say("left.right", right=percent(step.right), range=step_range(step.right_low, step.right_high))
     if step.none and step.forgiving is not None:
