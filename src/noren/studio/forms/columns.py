@@ -37,6 +37,16 @@ _BOUNDS: Final = {
     ValueType.TIME: "08:00:00",
     ValueType.DATETIME: "2010-12-01T08:00:00",
 }
+_READERS: Final[Mapping[Any, Callable[[str], Any]]] = {
+    ValueType.DATE: dt.date.fromisoformat,
+    ValueType.TIME: dt.time.fromisoformat,
+    ValueType.DATETIME: dt.datetime.fromisoformat,
+}
+LEAVE_OUT: Final = "leave-out"
+"""What is answered where a column shall not be read at all."""
+OF_THE_FILE: Final = frozenset({"kind", "customer"})
+"""What is asked of the whole file, and not of one column."""
+Answers = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -61,10 +71,7 @@ def schema_of(content: Mapping[str, Any]) -> Schema:
 def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = None) -> list[ColumnProblem]:
     """Return every problem with a schema, without reading any data.
 
-    Parameters
-    ----------
-    missing
-        How many cells of each column are empty, where that is known.
+    ``missing`` tells how many cells of each column are empty, where that is known.
     """
     settled = _settled(content)
     listed = settled.get("columns")
@@ -199,18 +206,6 @@ def _reject_unreadable_bound(about: Mapping[str, Any]) -> None:
             )
 
 
-_READERS: Final[Mapping[Any, Callable[[str], Any]]] = {
-    ValueType.DATE: dt.date.fromisoformat,
-    ValueType.TIME: dt.time.fromisoformat,
-    ValueType.DATETIME: dt.datetime.fromisoformat,
-}
-_TYPES_OF = {
-    Scale.NOMINAL: {ValueType.TEXT},
-    Scale.INTERVAL: {ValueType.DATE, ValueType.TIME, ValueType.DATETIME},
-    Scale.RATIO: {ValueType.INTEGER, ValueType.DECIMAL},
-}
-
-
 @dataclass(frozen=True)
 class ColumnFields:
     """What the form says of one column, as text. ``role`` is empty where nobody said one."""
@@ -230,7 +225,8 @@ class ColumnFields:
     @property
     def scale(self) -> str:
         """Which arithmetic the values allow."""
-        return str(next((scale for scale, types in _TYPES_OF.items() if self.type in types), Scale.NOMINAL))
+        kind = ValueType(self.type) if self.type in set(ValueType) else ValueType.TEXT
+        return str(Column.model_construct(name=self.name, type=kind).scale)
 
 
 def fields_of(schema: Schema, names: Sequence[str], left_out: Sequence[str]) -> list[ColumnFields]:
@@ -320,13 +316,6 @@ def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:
 
 
 # --- questions about the file ----------------------------------------------------------------------------------------
-
-LEAVE_OUT: Final = "leave-out"
-"""What is answered where a column shall not be read at all."""
-OF_THE_FILE: Final = frozenset({"kind", "customer"})
-"""What is asked of the whole file, and not of one column."""
-
-Answers = Sequence[Mapping[str, Any]]
 
 
 def with_answer(answers: Answers, about: str, column: str | None, value: str) -> list[dict[str, Any]]:

@@ -197,19 +197,17 @@ def controls(
     for name, about in _fields(component).items():
         shape = _shape(about)
         default = None if about.is_required() else about.get_default(call_default_factory=True)
-        offered = []
-        if shape.kind == "column":
-            offered = [c for c in columns if c.role == Role.SENSITIVE]
-        elif shape.kind == "columns":
-            offered = [c for c in columns if c.role != Role.IDENTIFIER]
         hints = _in_form(about)
         words = _(hints.get("help") or about.description or "")
         main = about.is_required() or hints.get("main") or (name == "l" and has_diversity(component, columns))
-        choices = [(value, word_of(component, name, value)) for value in shape.choices]
-        if shape.kind == "column":
+        offered, choices = [], [(value, word_of(component, name, value)) for value in shape.choices]
+        if shape.kind == "columns":
+            offered = [c for c in columns if c.role != Role.IDENTIFIER]
+        elif shape.kind == "column":
+            offered = [c for c in columns if c.role == Role.SENSITIVE]
             none = _("the only one") if len(offered) == 1 else _("each of them")
             choices = [("", none), *((column.name, column.name) for column in offered)]
-        if shape.kind == "choice-or-number":
+        elif shape.kind == "choice-or-number":
             choices.append((_OTHER, _(hints.get("number", "")) or _("a number")))
         made.append(
             Control(

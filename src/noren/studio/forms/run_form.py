@@ -7,9 +7,8 @@ next.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,16 +23,8 @@ from noren.methods import methods as every_method
 from noren.methods.retention import Retention
 from noren.protocols import Component, Method, Runtime
 from noren.studio.folders import StepData, method_of, with_project_files, without_paths
+from noren.studio.forms import parameter_forms as forms
 from noren.studio.forms.columns import open_stops
-from noren.studio.forms.parameter_forms import (
-    DIVERSE,
-    Control,
-    check,
-    columns_of,
-    controls,
-    has_diversity,
-    typed_of,
-)
 from noren.studio.store import Job, Project
 from noren.tables import Texts
 from noren.web.errors import ConflictError
@@ -44,6 +35,8 @@ USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""
 _MANY = 100_000
 MOST_STEPS: Final = 8
+_METHOD = re.compile(r"method\.(\d{1,2})")
+_SEED = "seed"
 
 
 def checked_methods(
@@ -71,9 +64,7 @@ def checked_methods(
             about = {"component": method.name, "kinds": kinds, "kind": project.facts["kind"]}
             raise ParameterError(say("other_kind", **about))
         ready.append(method)
-    judges: Iterator[type[Component]]
-    judges = chain((every_attack[name] for name in attacks or ()), (every_measure[name] for name in measures or ()))
-    for judge in judges:
+    for judge in (*(every_attack[name] for name in attacks or ()), *(every_measure[name] for name in measures or ())):
         if not judge.fits(schema):
             raise ParameterError(say("unfit", component=judge.name))
     method_of(steps, folder)
@@ -170,17 +161,13 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
     return {}
 
 
-_METHOD = re.compile(r"method\.(\d{1,2})")
-_SEED = "seed"
-
-
 class Surroundings:
     """What forms need to know of a project whose data were read."""
 
     def __init__(self, project: Project, folder: Path, schema: Schema, profile: Mapping[str, Any]) -> None:
         self.project, self.folder, self.schema, self.profile = project, folder, schema, profile
         self.people = int(project.facts["people"])
-        self.columns = columns_of(schema, profile)
+        self.columns = forms.columns_of(schema, profile)
         self.methods = [every_method[name] for name in every_method if every_method[name].fits(schema)]
         self.attacks, self.measures = fitting(every_attack, schema), fitting(every_measure, schema)
 
@@ -209,12 +196,13 @@ def draft_of_job(job: Job, around: Surroundings, *, diverse: bool = False, most_
     for step in job.order["steps"]:
         method = around.method(step["method"])
         if method is not None:
-            typed = typed_of(method, step["parameters"], around.columns)
-            more = {"l": [DIVERSE], "sensitive": []} if diverse and has_diversity(method, around.columns) else {}
+            typed = forms.typed_of(method, step["parameters"], around.columns)
+            asks = diverse and forms.has_diversity(method, around.columns)
+            more = {"l": [forms.DIVERSE], "sensitive": []} if asks else {}
             more |= {"most_rows": [most_rows]} if most_rows and "most_rows" in method.model_fields else {}
             steps.append((method.name, typed | more))
-    chosen = (job.order.get("attacks"), job.order.get("measures"))
-    attacks, measures = (None if names is None else tuple(names) for names in chosen)
+    judges = (job.order.get("attacks"), job.order.get("measures"))
+    attacks, measures = (None if names is None else tuple(names) for names in judges)
     return Draft(tuple(steps), attacks, measures)
 
 
@@ -245,7 +233,7 @@ class FormStep:
 
     number: int
     method: type[Method]
-    controls: Sequence[Control]
+    controls: Sequence[forms.Control]
     error: str = ""
     """What is wrong with the step as a whole."""
     meaning: str = ""
@@ -275,14 +263,14 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     ready: list[StepData] = []
     for number, (name, typed) in enumerate(draft.steps):
         method = every_method[name]
-        made, wrong = check(method, typed, around.columns, with_project_files(method, {}, around.folder))
+        made, wrong = forms.check(method, typed, around.columns, with_project_files(method, {}, around.folder))
         if made is not None and number == 0:  # later steps work on what the first one made
             wrong = early_problem(made, around.schema, around.profile, around.people)
         steps.append(
             FormStep(
                 number,
                 method,
-                controls(method, typed, around.columns, wrong),
+                forms.controls(method, typed, around.columns, wrong),
                 wrong.get("", ""),
                 "" if made is None or wrong else meaning_of(made, around),
                 retention_plan(made, around.schema, around.profile, USUAL_K)
@@ -298,14 +286,13 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
         seed = int(draft.seed)
     elif draft.seed:
         errors[_SEED] = _("write a whole number from 0 on, of up to 18 digits")
-    error = ""
-    if len(ready) == len(draft.steps) and ready and not errors:
+    error, whole = "", ready if ready and len(ready) == len(draft.steps) else None
+    if whole and not errors:
         try:
             judges = {"attacks": draft.attacks, "measures": draft.measures}
             checked_methods(around.project, around.folder, around.schema, ready, **judges)
         except NorenError as problem:
             error = str(problem)
-    whole = ready if len(ready) == len(draft.steps) and ready else None
     return CheckedForm(draft, steps, whole, seed, error, errors)
 
 

@@ -16,14 +16,7 @@ from noren.data.schema import Kind, Role
 from noren.drawing.base import live
 from noren.errors import NorenError, ParameterError, listing
 from noren.i18n import _, ngettext
-from noren.judgement.frontier import (
-    RiskUtilityPoint,
-    combined_point,
-    finding,
-    frontier_sentence,
-    recommend,
-    releasable_points,
-)
+from noren.judgement import frontier
 from noren.judgement.numbers import percent
 from noren.judgement.rule import RECIPIENTS
 from noren.judgement.verdict import Verdict, VerdictStatus
@@ -61,7 +54,6 @@ def show(visit: OfReady) -> Response:
         place="compare",
         state=state,
         ways=_ways(visit),
-        rule_name=visit.project.rule,
         more_seeds=acts.MORE_SEEDS,
         searches=search_choices(visit),
         emptied=emptied_sentence(visit),
@@ -193,20 +185,20 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
     """Return what the page shows and refreshes: what to take and why, the map, the table of runs."""
     studio, project = visit.studio, visit.project
     jobs = studio.store.jobs(project.id, kind="run")
-    done = [job for job in jobs if job.state == State.DONE]
     searching = _search(studio, jobs)
     rule = studio.rule(project.id)
     # runs of one setting differ in their seeds
-    tried: dict[str, list[tuple[Job, RiskUtilityPoint]]] = {}
-    for job in done:
-        tried.setdefault(job.label, []).append((job, studio.place(job, rule)))
-    settings = [TriedSetting(studio, runs) for runs in tried.values()]
+    tried: dict[str, list[tuple[Job, frontier.RiskUtilityPoint]]] = {}
+    runs = {job.id: studio.place(job, rule) for job in jobs if job.state == State.DONE}
+    for job in (job for job in jobs if job.id in runs):
+        tried.setdefault(job.label, []).append((job, runs[job.id]))
+    settings = [TriedSetting(studio, of_setting) for of_setting in tried.values()]
     places = [setting.place for setting in settings]
-    choices = recommend(places)
-    marks = {settings[i].label: "frontier" for i in releasable_points(places)}
-    marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
-    runs = {job.id: place for setting in settings for job, place in setting.runs}
-    found = headline(settings, choices) if settings else finding([])
+    choices = frontier.recommend(places)
+    marks = {settings[i].label: "frontier" for i in frontier.releasable_points(places)}
+    taken = [settings[choice.chosen] for choice in choices if choice.chosen is not None]
+    marks |= {setting.label: "taken" for setting in taken}
+    found = headline(settings, choices) if settings else frontier.finding([])
     if searching:
         found = say("best_so_far" if settings else "searching", finding=found, **searching["counts"])
     # the map: one point for each setting, which opens its newest run
@@ -214,8 +206,8 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
     chart: dict[str, Any] | None = None
     if drawn is not None:
         addresses = [settings[i].newest.address for i in drawn.drawn]
-        chart = drawn.chart(_WIDE, addresses=addresses)
-        chart = live(chart | {"narrow": drawn.chart(_NARROW, narrow=True, addresses=addresses)})
+        narrow = drawn.chart(_NARROW, narrow=True, addresses=addresses)
+        chart = live(drawn.chart(_WIDE, addresses=addresses) | {"narrow": narrow})
     return {
         "finding": found,
         "answer": answer(settings, choices)[1:] if settings else [],
@@ -230,13 +222,13 @@ def _state(visit: ProjectRequest) -> dict[str, Any]:
                 if setting.place.status == VerdictStatus.WITHSTANDS
                 else "",
             }
-            for setting in (settings[choice.chosen] for choice in choices if choice.chosen is not None)
+            for setting in taken
         ],
         "rule": rule_text(rule, choices),
         "active": searching.get("active", 0),
         "done": searching.get("done", 0.0),
         "waiting": searching.get("text", ""),
-        "frontier": frontier_sentence([place for place in places if place.is_placed]) if len(settings) > 1 else "",
+        "frontier": frontier.frontier_sentence([p for p in places if p.is_placed]) if len(settings) > 1 else "",
         "chart": chart,
         "shapes": {} if drawn is None else drawn.shapes,
         "words": [] if drawn is None else drawn.words,
@@ -253,8 +245,7 @@ def _search(studio: Studio, jobs: Sequence[Job]) -> dict[str, Any]:
     sweeps = {job.sweep for job in active if job.sweep}
     together = [job for job in jobs if job in active or job.sweep in sweeps]
     done = fmean(1.0 if job.state.is_over else studio.jobs.live(job).done for job in together)
-    begun = min((job.started for job in together if job.started), default=None)
-    now = dt.datetime.now(dt.UTC)
+    begun, now = min((job.started for job in together if job.started), default=None), dt.datetime.now(dt.UTC)
     left = time_left((now - dt.datetime.fromisoformat(begun)).total_seconds(), done) if begun else None
     waiting = ngettext("{count} run is under way", "{count} runs are under way", len(active)).format(count=len(active))
     parts = [waiting, percent(done), *([f"{_('Time left, about')} {short_time(left)}"] if left else [])]
@@ -262,7 +253,7 @@ def _search(studio: Studio, jobs: Sequence[Job]) -> dict[str, Any]:
     return {"active": len(active), "done": done, "text": " · ".join(parts), "counts": counts}
 
 
-def _line(job: Job, studio: Studio, place: RiskUtilityPoint | None, mark: str) -> dict[str, Any]:
+def _line(job: Job, studio: Studio, place: frontier.RiskUtilityPoint | None, mark: str) -> dict[str, Any]:
     live = studio.jobs.live(job)
     return {
         "id": job.id,
@@ -287,13 +278,13 @@ class TriedSetting:
     ``newest`` is the run that a click opens.
     """
 
-    def __init__(self, studio: Studio, runs: Sequence[tuple[Job, RiskUtilityPoint]]) -> None:
+    def __init__(self, studio: Studio, runs: Sequence[tuple[Job, frontier.RiskUtilityPoint]]) -> None:
         first, steps = runs[0][0], runs[0][0].order["steps"]
         self.runs, self.newest, self._studio = runs, runs[-1][0], studio
         self.label = first.label
         self.method = str(steps[0]["method"]) if len(steps) == 1 else "chain"
         self.strength = strength_text(self.method, steps[0]["parameters"])
-        self.place = combined_point([place for _job, place in runs]).model_copy(update={"label": first.label})
+        self.place = frontier.combined_point([place for _job, place in runs]).model_copy(update={"label": first.label})
         self.uses = [place.use for _job, place in runs if place.use is not None]
 
     @cached_property

@@ -18,28 +18,8 @@ from noren.judgement.page_text import printable
 from noren.studio import hierarchies as groups
 from noren.studio.actions import projects as acts
 from noren.studio.api.models import Ident, TheStudio, job_out
-from noren.studio.forms.columns import (
-    HISTORY_ROLES,
-    NAMES_IN_HISTORY,
-    ROLE_MEANINGS,
-    TABLE_ROLES,
-    TYPES,
-    ColumnFields,
-    content_from,
-    fields_of,
-    open_stops,
-    problems_of,
-    schema_of,
-    typed,
-)
+from noren.studio.forms import columns as forms
 from noren.studio.pages import data_parts
-from noren.studio.pages.data_parts import (
-    HierarchyDraft,
-    hierarchies_context,
-    identifying_context,
-    try_hierarchy,
-    unicity_context,
-)
 from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, Typed, sentence
 from noren.studio.work.reading import ENDINGS
 
@@ -61,7 +41,7 @@ class _Editor:
     """What the form of the columns shows."""
 
     schema: Schema
-    fields: list[ColumnFields]
+    fields: list[forms.ColumnFields]
     kind: str
     facts: Mapping[str, Any]
     problems: dict[str | None, list[str]]
@@ -86,7 +66,7 @@ def _page(
     start: int = 0,
     first: int = 0,
     people: str | None = None,
-    tried: HierarchyDraft | None = None,
+    tried: data_parts.HierarchyDraft | None = None,
 ) -> HTMLResponse:
     studio, project = visit.studio, visit.project
     job = studio.last_read(project.id)
@@ -99,9 +79,7 @@ def _page(
         "largest": studio.settings.largest_upload,
         "largest_size": data_parts.size(studio.settings.largest_upload),
         "source": None,
-        "editor": None,
-        "wrong": {"preset": visit.wrong},
-        "ready": project.is_ready,
+        "editor": editor and _editor_context(visit, editor, profile, first),
     }
     title = sentence(_("this project has no data yet; upload a file first"))
     if job is not None:
@@ -116,22 +94,19 @@ def _page(
             "form": data_parts.form_sentence(form, columns) if form else "",
             "notices": data_parts.notices(project.facts),
         }
-    if editor is not None:
-        context["editor"] = _editor_context(visit, editor, profile, first)
     if profile is not None:
         title = data_parts.finding(project.facts, profile)
         is_table = profile["kind"] == Kind.TABLE
         context |= {
             "history": None if profile["history"] is None else data_parts.history_context(profile["history"]),
-            "unicity": unicity_context(profile["history"]),
-            "facts": project.facts,
-            "hierarchies": hierarchies_context(visit, tried) if is_table else [],
+            "unicity": data_parts.unicity_context(profile["history"]),
+            "hierarchies": data_parts.hierarchies_context(visit, tried) if is_table else [],
             "categories": groups.category_facts(studio.folders.project(project.id)),
             "is_table": is_table,
             "rows": _rows(visit, start),
             "small": data_parts.size(groups.LARGEST),
             "largest_small": groups.LARGEST,
-            "apart": identifying_context(visit, people or "") if people is not None and is_table else None,
+            "apart": data_parts.identifying_context(visit, people or "") if people is not None and is_table else None,
         }
     return visit.page("data.html.jinja", title=title, place="data", **context)
 
@@ -150,7 +125,7 @@ def _editor(visit: ProjectRequest) -> _Editor | None:
     names, out = facts.get("file_columns", schema.names), facts.get("leave_out", facts.get("left_out", ()))
     wrong = job.error if is_draft and job is not None and job.error.get("column") in names else {}
     problems: dict[str | None, list[str]] = {wrong["column"]: [wrong["message"]]} if wrong else {}
-    return _Editor(schema, fields_of(schema, names, out), str(schema.kind), facts, problems)
+    return _Editor(schema, forms.fields_of(schema, names, out), str(schema.kind), facts, problems)
 
 
 def _editor_context(
@@ -171,11 +146,9 @@ def _editor_context(
         "first": first,
         "step": _COLUMNS,
         "total": len(editor.fields),
-        "questions": questions,
         "unanswered": unanswered,
         "answered": [question for question in questions if question["answered"] is not None],
         "stopped": bool(open_) or any(question["stops"] for question in unanswered),
-        "is_history": editor.kind == Kind.HISTORY,
         "open": [
             {
                 "name": printable(name, _LONGEST_NAME),
@@ -187,13 +160,13 @@ def _editor_context(
             for name in open_
             if name in numbered
         ],
-        "keeping": data_parts.keeping(editor.kind),
+        "keeping": data_parts.say(f"keeping.{editor.kind}"),
         "removed": listing([c.name for c in editor.schema.columns if c.role == Role.IDENTIFIER]),
         "guessed": editor.facts.get("guessed", False),
         "problems": editor.problems.get(None, []),
-        "history_roles": [(str(role), _(label)) for role, label in HISTORY_ROLES.items()],
-        "table_roles": [(str(role), _(label)) for role, label in TABLE_ROLES.items()],
-        "types": [(str(kind), _(label)) for kind, label in TYPES.items()],
+        "history_roles": [(str(role), _(label)) for role, label in forms.HISTORY_ROLES.items()],
+        "table_roles": [(str(role), _(label)) for role, label in forms.TABLE_ROLES.items()],
+        "types": [(str(kind), _(label)) for kind, label in forms.TYPES.items()],
         "presets": PRESETS,
         "number_formats": NUMBER_FORMATS,
         "formats": (*DATE_FORMATS, *TIME_FORMATS, "%Y-%m-%d %H:%M:%S"),
@@ -203,8 +176,8 @@ def _editor_context(
             "text": editor.schema.text.model_dump(exclude_none=True),
             "names": [field.name for field in editor.fields],
             "others": [asdict(field) for field in editor.fields] if len(editor.fields) > _COLUMNS else [],
-            "named": [str(role) for role in NAMES_IN_HISTORY],
-            "meanings": {str(role): _(meaning) for role, meaning in ROLE_MEANINGS.items()},
+            "named": [str(role) for role in forms.NAMES_IN_HISTORY],
+            "meanings": {str(role): _(meaning) for role, meaning in forms.ROLE_MEANINGS.items()},
             "domains": {
                 # values that hold line ends, which no line of a field can
                 numbered[column.name]: column.domain
@@ -233,16 +206,13 @@ def _column_context(
         understood = {"written": how_written(editor.schema[fields.name]), "example": cell, "value": value}
     if about is not None:
         sentence, bars = data_parts.values_sentence(about, rows), data_parts.bars_drawn(about, rows)
-        about = {name: about[name] for name in ("missing", "distinct", "examples")} | {
-            "sentence": sentence,
-            "bars": bars,
-        }
+        about = {"missing": about["missing"], "distinct": about["distinct"], "sentence": sentence, "bars": bars}
     return {
         "index": i,
         "name": printable(fields.name, _LONGEST_NAME),
         "fields": fields,
         "problems": editor.problems.get(fields.name, []),
-        "meaning": _(ROLE_MEANINGS[Role(fields.role)]) if fields.role in set(Role) else "",
+        "meaning": _(forms.ROLE_MEANINGS[Role(fields.role)]) if fields.role in set(Role) else "",
         "about": about,
         "scale": _SCALES[fields.scale](),
         "convert": data_parts.conversion(visit, fields),
@@ -259,24 +229,25 @@ def save_columns(visit: OfProject, posted: Typed) -> Response:
     converted = next((name.removeprefix("convert-") for name in posted if name.startswith("convert-")), "")
     if converted.isdigit():
         posted = posted | {f"type-{converted}": posted[f"convert-{converted}"]}
-    editor.fields, kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
-    own, others = (HISTORY_ROLES, TABLE_ROLES) if kind == Kind.HISTORY else (TABLE_ROLES, HISTORY_ROLES)
+    editor.fields, kind = forms.typed(editor.fields, posted), posted.get("kind", editor.kind)
+    either = (forms.HISTORY_ROLES, forms.TABLE_ROLES)
+    own, others = either if kind == Kind.HISTORY else either[::-1]
     roles = {field.role for field in editor.fields if not field.out}
     if kind != editor.kind and not any(role in own and role not in others for role in roles):
         # rows are something else, and nobody said anew what columns are for: it is guessed
-        return answer(visit.request, project, studio, "kind", kind)
+        return answer(visit, "kind", kind)
     editor.kind = kind
-    content, leave_out = content_from(editor.fields, editor.kind, editor.schema)
-    problems = problems_of(content)
+    content, leave_out = forms.content_from(editor.fields, editor.kind, editor.schema)
+    problems = forms.problems_of(content)
     try:
         if not problems:
-            schema = schema_of(content)
+            schema = forms.schema_of(content)
             customer = next((column.name for column in schema.columns if column.role == Role.CUSTOMER), None)
             answers = {"kind": str(schema.kind), "customer": customer}
             # who did not touch what was guessed did not answer
             still_open = [
                 question
-                for question in open_stops(studio.known(project))
+                for question in forms.open_stops(studio.known(project))
                 if answers.get(question["about"], question["chosen"]) == question["chosen"]
             ]
             acts.set_schema(studio, project=project, content=content, leave_out=leave_out, still_open=still_open)
@@ -292,17 +263,14 @@ def save_columns(visit: OfProject, posted: Typed) -> Response:
 
 @router.post("/projects/{project}/data/answer")
 def answer(
-    request: Request,
-    project: Ident,
-    studio: TheStudio,
+    visit: OfProject,
     about: Annotated[str, Form(max_length=20)],
     value: Annotated[str, Form(max_length=LONGEST_NAME)],
     column: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> Response:
     """Take the answer to a question about the file."""
-    visit = ProjectRequest(request, studio, studio.project(project))
     try:
-        acts.answer(studio, project, about, column or None, value)
+        acts.answer(visit.studio, visit.project.id, about, column or None, value)
     except NorenError as error:
         editor = _editor(visit)
         if editor is not None:
@@ -335,7 +303,7 @@ def use_preset(visit: OfProject, posted: Typed) -> Response:
 @router.post("/projects/{project}/data/hierarchy")
 def build_hierarchy(visit: OfReady, posted: Typed) -> Response:
     """Build a column's hierarchy, show what would be built, or make the first one again."""
-    tried = try_hierarchy(visit, posted)
+    tried = data_parts.try_hierarchy(visit, posted)
     if tried.saved:
         return visit.to_page(f"data?open={tried.place}#hierarchy-{tried.place}")
     return _page(replace(visit, status=422 if tried.problem else 200), _editor(visit), tried=tried)

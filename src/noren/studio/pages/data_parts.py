@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
@@ -28,13 +28,18 @@ from noren.judgement.sentences import estimates_differ
 from noren.reports.unicity import singled_out_caption, unicity_lines, unicity_table
 from noren.studio.folders import DATA_FILE
 from noren.studio.forms.columns import TYPES, ColumnFields, answer_of, types_for
-from noren.studio.hierarchies import BuilderRequest, build_hierarchy, hierarchy_facts
+from noren.studio.hierarchies import MOST_VALUES, BuilderRequest, build_hierarchy, hierarchy_facts
 from noren.studio.pages.frame import ProjectRequest
 from noren.tables import Texts
 
 Facts = Mapping[str, Any]
 say = Texts(__name__)
 _SHOWN_NAMES = 5
+_LARGEST = 3
+_MOST_COLUMNS = 60
+_LONGEST_NAME = 80
+_NOT_OFFERED: Final = ("usual", "widths")
+"""Builders that the page offers elsewhere: as the first one, and in a field of their own."""
 
 
 def finding(facts: Facts, profile: Facts) -> str:
@@ -102,11 +107,6 @@ def questions(facts: Facts) -> list[dict[str, Any]]:
 def reason_to_leave_out(column: str) -> str:
     """Return why a column of which nobody said what it is for should be left out; nothing where its name is silent."""
     return say("open.personal") if says(column, Hint.NAME, Hint.CONTACT, Hint.ADDRESS, Hint.BIRTH) else ""
-
-
-def keeping(kind: str) -> str:
-    """Return what becomes of a column that is kept as it is."""
-    return say(f"keeping.{kind}")
 
 
 def notices(facts: Facts) -> list[str]:
@@ -181,7 +181,7 @@ def conversion(visit: ProjectRequest, fields: ColumnFields) -> dict[str, str] | 
 def levels_sentence(about: Facts) -> str:
     """Return how a hierarchy grows wider, or why there is none."""
     if about["reason"]:
-        return say(f"levels.{about['reason']}", most=count(50_000))
+        return say(f"levels.{about['reason']}", most=count(MOST_VALUES))
     steps = " → ".join(count(level["labels"]) for level in about["levels"])
     return say("levels.levels", len(about["levels"]), count=len(about["levels"]), steps=steps)
 
@@ -215,11 +215,6 @@ def bars_drawn(about: Facts, rows: int, wide: float = 160, high: float = 40) -> 
             }
         )
     return drawn
-
-
-_LARGEST = 3
-_MOST_COLUMNS = 60
-_LONGEST_NAME = 80
 
 
 def identifying_context(visit: ProjectRequest, people: str) -> dict[str, Any]:
@@ -257,8 +252,8 @@ def _unique(table: Table, people: str) -> dict[str, Any]:
         rows=count(estimate.rows),
         alone=count(estimate.alone),
     )
-    people_there = estimate.population
-    estimates = {name: f"{count(round(n))} ({percent(n / people_there)})" for name, n in estimate.estimates.items()}
+    every = estimate.population
+    estimates = {name: f"{count(round(n))} ({percent(n / every)})" for name, n in estimate.estimates.items()}
     others = [
         (name, estimates[name] if name in estimates else estimate.failed[name])
         for name in ("pitman", "zayatz", "snb")
@@ -283,10 +278,6 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "headings": headings,
         "table": rows,
     }
-
-
-_NOT_OFFERED: Final = ("usual", "widths")
-"""Builders that the page offers elsewhere: as the first one, and in a field of their own."""
 
 
 @dataclass(frozen=True)
@@ -332,42 +323,32 @@ def hierarchies_context(visit: ProjectRequest, tried: HierarchyDraft | None) -> 
 
 
 def _hierarchy_context(about: Facts, column: Column, place: int, tried: HierarchyDraft | None) -> dict[str, Any]:
-    mine = tried if tried is not None and tried.place == place else None
-    problem, preview = (mine.problem, mine.about) if mine is not None else ("", None)
     own = about["request"] and BuilderRequest(**about["request"])
-    builds = mine is not None and mine.request.by != "widths"
-    request = (mine.request if mine is not None and builds else own) or BuilderRequest("")
     widths = ", ".join(f"{width:.15g}" for width in about["widths"] or [])
-    made = {
-        "built": _("built by {by}").format(by=own.by if own else ""),
-        "default": "",
-        "widths": _("built by {by}").format(by="widths"),
-        "uploaded": _("your file"),
-    }
+    is_open = tried is not None and tried.place == place
+    mine = tried if tried is not None and is_open else HierarchyDraft(place, BuilderRequest("widths", widths))
+    builds = mine.request.by != "widths"
+    built = _("built by {by}").format(by=own.by if own else "widths")
     return {
         "index": place,
         "column": column.name,
         "name": printable(column.name, _LONGEST_NAME),
         "sentence": levels_sentence(about),
-        "made": made[about["made"]],
+        "made": _("your file") if about["made"] == "uploaded" else built,
         "is_first": about["made"] == "default",
         "is_number": column.scale == Scale.RATIO,
-        "widths": widths if mine is None or builds else mine.request.text,
+        "widths": widths if builds else mine.request.text,
         "has_file": bool(about["file"]),
         "levels": _levels(about),
-        "builders": [
-            {"by": way.by, "summary": _(way.summary), "asks": _(way.asks) if way.asks else "", "example": way.example}
-            for way in builders_for(column)
-            if way.by not in _NOT_OFFERED
-        ],
-        "request": asdict(request),
-        "problem": problem,
-        "wrong_widths": bool(problem) and not builds,
-        "wrong_builder": bool(problem) and builds,
-        "open": mine is not None,
+        "builders": [way for way in builders_for(column) if way.by not in _NOT_OFFERED],
+        "request": mine.request if builds else own or BuilderRequest(""),
+        "problem": mine.problem,
+        "wrong_widths": bool(mine.problem) and not builds,
+        "wrong_builder": bool(mine.problem) and builds,
+        "open": is_open,
         "open_builder": builds,
-        "preview": _levels(preview) if mine is not None and preview is not None and not mine.saved else [],
-        "preview_sentence": "" if preview is None else levels_sentence(preview),
+        "preview": [] if mine.about is None else _levels(mine.about),
+        "preview_sentence": "" if mine.about is None else levels_sentence(mine.about),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Form, Path, Query
 from fastapi.responses import RedirectResponse, Response
 
 from noren.data.release import Release
@@ -14,10 +14,10 @@ from noren.data.schema import Kind
 from noren.drawing.base import live
 from noren.drawing.ledger_chart import Curves, about_measure
 from noren.errors import NorenError, ParameterError
-from noren.i18n import _, active_language, use_language
+from noren.i18n import _, use_language
 from noren.judgement.numbers import percent
-from noren.judgement.rule import RECIPIENTS, RULES, Rule, get_rule
-from noren.judgement.sentences import cautions, headline_sentence, remarks, rule_sentence, verdict_label
+from noren.judgement.rule import RECIPIENTS, RULES, Rule
+from noren.judgement.sentences import cautions, rule_sentence, verdict_label
 from noren.judgement.verdict import Reason, Verdict, VerdictStatus
 from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
@@ -27,20 +27,11 @@ from noren.papers.wording import fact_fields, submitted_facts
 from noren.studio import approvals, exports
 from noren.studio.actions import releases as acts
 from noren.studio.actions.runs import start_report as order_report
-from noren.studio.api.models import Ident, TheStudio, job_out
+from noren.studio.api.models import job_out
 from noren.studio.api.runs import sent
 from noren.studio.approvals import ApprovableRelease, ledger_release, release_of_run
 from noren.studio.folders import StepData
-from noren.studio.pages.frame import (
-    OfReady,
-    OfRun,
-    OfStudio,
-    ProjectRequest,
-    RunRequest,
-    Typed,
-    run_visit,
-    sentence,
-)
+from noren.studio.pages.frame import OfReady, OfRun, OfStudio, ProjectRequest, RunRequest, Typed, sentence
 from noren.studio.pages.result import untried_sentence
 from noren.studio.paper_facts import LEVELS, Level, keep_facts, known_facts
 from noren.studio.store import Job, State
@@ -55,6 +46,8 @@ router = APIRouter()
 say = Texts(__name__)
 
 _HERE = "/projects/{project}/results/{job}/publish"
+_RELEASE = "/projects/{project}/ledger/releases/{number}"
+Number = Annotated[int, Path(ge=1, le=10**6)]
 _EASY_TO_TRY = 2**40
 """Seeds below this could be found by trying, by somebody who has the original."""
 
@@ -74,15 +67,10 @@ def show(visit: OfRun) -> Response:
     return visit.page(
         "export.html.jinja",
         title=_title(verdict, every_attack=not untried, waits=bool(sharing["waiting"])),
-        unaudited=view.audited is False,
         missing=missing_sentence(view.outcome),
         place="results",
-        run=run,
         view=view,
         verdict_of_run=verdict,
-        headline=headline_sentence(verdict),
-        remarks=remarks(verdict),
-        rule=rule_sentence(get_rule(visit.project.rule)),
         cautions=[caution for caution in (*cautions(verdict), untried) if caution and caution != verdict.sentence],
         report=None if report is None else job_out(studio, report),
         rebuilt=None if rebuilt is None else job_out(studio, rebuilt),
@@ -90,7 +78,6 @@ def show(visit: OfRun) -> Response:
         easy_seed=run.order["seed"] < _EASY_TO_TRY,
         scripts=exports.script_texts(studio, run.id),
         sharing=sharing,
-        result_address=visit.address,
         here_address=here,
     )
 
@@ -187,18 +174,11 @@ def secret_part(visit: OfRun, confirmed: Annotated[str, Form(max_length=10)] = "
 def share(visit: OfRun, typed: Typed) -> Response:
     """Release the public part to a recipient, or request it."""
     try:
-        acts.publish_run(visit.studio, who=visit.who, job=visit.run.id, **_terms(typed))
+        terms: dict[str, Any] = {**acts.publish_run.of_form(typed), "job": visit.run.id}
+        acts.publish_run(visit.studio, who=visit.who, **terms)
     except NorenError as error:
         return show(visit.again(error, typed, status_of(error)))
     return RedirectResponse(f"{visit.address}/publish#release", 303)
-
-
-def _terms(typed: Mapping[str, str]) -> dict[str, str]:
-    return {name: typed.get(name, "") for name in ("to", "purpose", "until", "reason", "key")}
-
-
-_RELEASE = "/projects/{project}/ledger/releases/{number}"
-Number = Annotated[int, Path(ge=1, le=10**6)]
 
 
 def sharing_context(
@@ -216,8 +196,6 @@ def sharing_context(
         "standing": standing,
         "problem": problem if records and not standing and not waiting else "",
         "waiting": [(one, approvals.bar_to_approval(studio, one, release, who)) for one in waiting],
-        "may_decide": who.is_user and who.may(UserRole.REVIEWER),
-        "may_publish": who.may(UserRole.STEWARD),
         "audited": release.audited,
         "is_safe": release.verdict.status.is_safe,
         "verdict": verdict_label(release.verdict.status)[2:],
@@ -277,7 +255,6 @@ def show_release(visit: OfReady, number: Number) -> Response:
         title=_("Release of {period}: approval and recipients").format(period=release.label),
         place="ledger",
         verdict_of_run=release.verdict,
-        rule=rule_sentence(release.verdict.rule),
         sharing=sharing_context(visit, release, address, {"parquet": f"/api/v1{address}/public"}),
     )
 
@@ -286,7 +263,8 @@ def show_release(visit: OfReady, number: Number) -> Response:
 def share_release(visit: OfReady, number: Number, typed: Typed) -> Response:
     """Release a period of the ledger to a recipient, or request it."""
     try:
-        acts.publish_release(visit.studio, who=visit.who, project=visit.project.id, number=number, **_terms(typed))
+        about: dict[str, Any] = {"project": visit.project.id, "number": number}
+        acts.publish_release(visit.studio, who=visit.who, **{**acts.publish_release.of_form(typed), **about})
     except NorenError as error:
         return show_release(visit.again(error, typed, status_of(error)), number)
     return visit.to_page(f"ledger/releases/{number}")
@@ -311,9 +289,7 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
         "papers.html.jinja",
         title=say("papers", papers, count=papers, left=left),
         place="results",
-        run=run,
         verdict_of_run=case.verdict,
-        rule=rule_sentence(get_rule(visit.project.rule)),
         law=law,
         laws=[(name, say(f"law.{name}")) for name in ("appi", "gdpr")],
         kinds=[(name, say(f"kind.{name}")) for name in ("auto", "anonymised", "pseudonymised")],
@@ -323,23 +299,14 @@ def show_papers(visit: OfRun, law: Annotated[Law, Query()] = "appi") -> Response
         stored=stored,
         reaches=[(level, say(f"reach.{level}")) for level in reversed(LEVELS)],
         keeps=[(level, say(f"keep.{level}")) for level in reversed(LEVELS)],
-        may_write=visit.who.may(UserRole.REVIEWER),
-        may_keep=visit.who.may(UserRole.STEWARD),
         only_names=is_pseudonymised_only(case.release),
-        paper_language=active_language(),
-        paper_languages=[("ja", "日本語"), ("en", "English")],
-        publish_address=f"{visit.address}/publish",
-        here_address=f"{visit.address}/papers",
     )
 
 
 @router.post("/projects/{project}/results/{job}/papers")
 @least(UserRole.REVIEWER)
 def write(
-    request: Request,
-    project: Ident,
-    job: Ident,
-    studio: TheStudio,
+    visit: OfRun,
     typed: Typed,
     law: Annotated[Law, Form()],
     about: Annotated[About, Form()] = "auto",
@@ -347,10 +314,9 @@ def write(
     keep: Annotated[Level, Form()] = "release",
 ) -> Response:
     """Keep what was filled in, and send the papers unless it was only to be kept."""
-    visit = run_visit(request, project, job, studio)
     if keep != "release" and not visit.who.may(UserRole.STEWARD):
         raise ForbiddenError(role_missing(visit.who, UserRole.STEWARD))
-    run = studio.finished(visit.run.id)
+    studio, run = visit.studio, visit.studio.finished(visit.run.id)
     keep_facts(studio, run, submitted_facts(typed), keep)
     if typed.get("only") == "keep":
         return RedirectResponse(f"{visit.address}/papers?law={law}", 303)
@@ -367,10 +333,8 @@ def write(
 def show_ledger(visit: OfReady) -> Response:
     """Show the ledger, or how to begin one."""
     studio, project = visit.studio, visit.project
-    has_ledger = studio.folders.ledger(project.id).exists()
-    book = approvals.ledger_as_dict(studio, project.id) if has_ledger else None
-    jobs = studio.store.jobs(project.id, kind="ledger")
-    last = jobs[-1] if jobs else None
+    book = approvals.ledger_as_dict(studio, project.id) if studio.folders.ledger(project.id).exists() else None
+    last = next(reversed(studio.store.jobs(project.id, kind="ledger")), None)
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
     fits = project.facts["kind"] == Kind.HISTORY
     curve = weighed["curve"] if weighed else book["curve"] if book else None
@@ -390,12 +354,11 @@ def show_ledger(visit: OfReady) -> Response:
         title = say("ledger.none")
     elif not book["entries"]:
         title = say("ledger.empty")
-    elif book["certificate"] is not None:
-        share = percent(book["certificate"]["rate"]["mm"])
-        title = say("ledger.certified", period=book["entries"][-1]["period"], share=share)
     else:
-        newest = book["entries"][-1]
-        title = say("ledger.found", period=newest["period"], share=percent(newest["risk"]["emm"]))
+        newest, certificate = book["entries"][-1], book["certificate"]
+        share = newest["risk"]["emm"] if certificate is None else certificate["rate"]["mm"]
+        name = "ledger.found" if certificate is None else "ledger.certified"
+        title = say(name, period=newest["period"], share=percent(share))
     return visit.page(
         "ledger.html.jinja",
         title=title,
@@ -406,8 +369,6 @@ def show_ledger(visit: OfReady) -> Response:
         weighed_words=Verdict.model_validate(weighed["judged"]).sentence if weighed else "",
         weighed_certified=_certified(weighed["certificate"]) if weighed else "",
         certified_words=_certified(book["certificate"]) if book and book["entries"] else "",
-        weighed_word=weighed["verdict"]["verdict"] if weighed else "",
-        rules=list(RULES),
         recipients=RECIPIENTS,
         rule_words=rule_sentence(Rule.model_validate(book["rule"])) if book else "",
         active=job_out(studio, last) if last and not last.state.is_over else None,
@@ -415,7 +376,6 @@ def show_ledger(visit: OfReady) -> Response:
         chart_spec=chart,
         curve=curve,
         about_measure=about_measure,
-        curve_words=about_measure(curve["measure"]) if curve else "",
         curve_rows=rows,
         runs=studio.store.jobs(project.id, kind="run", states=(State.DONE,)),
         records=approvals.publications(studio, project.id),

@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, cast
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from noren.errors import NorenError
 from noren.i18n import N_, active_language
+from noren.judgement import sentences
 from noren.judgement.glossary import terms
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.approvals import inbox, publications
@@ -44,7 +45,7 @@ _READABLE: Final = frozenset({"columns-form"})
 ROUTES: Final[list[Any]] = []
 """The routes of all pages, in order."""
 FRAME = Frame("noren.studio", home=N_("Projects"))
-FRAME.surroundings.globals |= {"sentence": sentence, "terms": terms}
+FRAME.surroundings.globals |= {"sentence": sentence, "sentences": sentences, "terms": terms}
 _RAIL = (
     RailEntry("projects", N_("Projects"), "/", "curtain"),
     RailEntry("data", N_("Data"), "/projects/{project}/data", "table"),
@@ -125,12 +126,9 @@ def _permitted(text: str, who: StudioIdentity) -> str:
         shown = _CONTROL.sub("", _BUTTON.sub("", body))
         if (name := attribute("id", start)) in _READABLE:
             return f'<fieldset class="read-only" id="{name}" disabled>{shown}</fieldset>'
-        links = (
-            ""
-            if re.search(r"<(?:input|select|textarea)\b", shown)
-            else "".join(one[0] for one in _LINK.finditer(shown))
-        )
-        return f'<p class="actions">{links}</p>' if links else _GONE
+        links = "".join(one[0] for one in _LINK.finditer(shown))
+        has_fields = re.search(r"<(?:input|select|textarea)\b", shown)
+        return f'<p class="actions">{links}</p>' if links and not has_fields else _GONE
 
     def button(match: re.Match[str]) -> str:
         other = attribute("formaction", match[1])
@@ -160,8 +158,7 @@ class StudioRequest:
     @property
     def who(self) -> StudioIdentity:
         """Who asks."""
-        who: StudioIdentity = self.request.state.who
-        return who
+        return cast("StudioIdentity", self.request.state.who)
 
     def page(self, template: str, **context: Any) -> HTMLResponse:
         """Render the page (:func:`page`)."""
@@ -202,6 +199,10 @@ class RunRequest(ProjectRequest):
     def address(self) -> str:
         """Where the page of the run's result is."""
         return f"/projects/{self.project.id}/results/{self.run.id}"
+
+    def page(self, template: str, **context: Any) -> HTMLResponse:
+        """Render the page, which knows the run and where its result is."""
+        return super().page(template, run=self.run, result_address=self.address, **context)
 
 
 def _studio_visit(request: Request, studio: TheStudio) -> StudioRequest:

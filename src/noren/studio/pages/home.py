@@ -30,6 +30,8 @@ _LONGEST = 2_000
 _PAGE = 24
 _FEW = 2
 """So many projects need no search."""
+_AT_ONCE: Final = 100
+_DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "purpose", "until", "reason", "part", "readers")
 say = Texts(__name__)
 Text = Annotated[str, Form(max_length=_LONGEST)]
 Back = Annotated[str, Form(max_length=500)]
@@ -146,8 +148,7 @@ def remove(visit: OfProject, sure: Text = "", back: Back = "/") -> Response:
     if sure != "yes":
         title = _question(project, len(visit.studio.store.jobs(project.id, kind="run")))
         about: dict[str, Any] = {"action": f"/projects/{project.id}/remove", "back": local_path(back)}
-        yes = _("Remove")
-        return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=yes, **about)
+        return page(visit.request, "sure.html.jinja", title=title, place="projects", yes=_("Remove"), **about)
     acts.remove_project(visit.studio, project=project.id)
     return RedirectResponse(local_path(back), 303)
 
@@ -193,8 +194,7 @@ def show_login(visit: OfStudio) -> Response:
         "has_users": entrance.has_users,
         "login": visit.typed.get("login", ""),
     }
-    title = _("Log in")
-    answer = visit.page("login.html.jinja", title=title, place="", **about)
+    answer = visit.page("login.html.jinja", title=_("Log in"), place="", **about)
     if visit.status == 429:
         answer.headers["Retry-After"] = "60"
     return answer
@@ -213,8 +213,7 @@ async def log_in(visit: OfStudio, password: Password, login: Short = "") -> Resp
     await asyncio.sleep(entrance.tries.delay())
     session = await run_in_threadpool(entrance.enter, login, password, address)
     if session is None:
-        message = _("That is not your password.")
-        return await run_in_threadpool(show_login, visit.again(message, typed, 403))
+        return await run_in_threadpool(show_login, visit.again(_("That is not your password."), typed, 403))
     return redirect_in(request, session)
 
 
@@ -226,10 +225,6 @@ def log_out(request: Request) -> Response:
     answer = RedirectResponse("/login", 303)
     drop_session(answer, request)
     return answer
-
-
-_AT_ONCE: Final = 100
-_DETAILS: Final = ("name", "label", "rule", "login", "role", "to", "purpose", "until", "reason", "part", "readers")
 
 
 @router.get("/users")
@@ -289,8 +284,7 @@ def show_account(visit: OfStudio) -> Response:
     who = visit.who
     if not who.is_user:
         return RedirectResponse("/users", 303)
-    title = f"{who.name}: {who.role.words}"
-    return visit.page("account.html.jinja", title=title, place="")
+    return visit.page("account.html.jinja", title=f"{who.name}: {who.role.words}", place="")
 
 
 @router.post("/account")

@@ -16,19 +16,9 @@ from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
 from noren.protocols import OWN, PROMISES, Component, Method, PromiseKind, Runtime
 from noren.studio.actions.runs import start_run
+from noren.studio.forms import run_form
 from noren.studio.forms.columns import open_stops
 from noren.studio.forms.parameter_forms import fresh
-from noren.studio.forms.run_form import (
-    MOST_STEPS,
-    CheckedForm,
-    Draft,
-    PlanOut,
-    Surroundings,
-    checked,
-    draft_of_form,
-    draft_of_job,
-    quick_judges,
-)
 from noren.studio.pages.compare import emptied_sentence, search_choices
 from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, sentence
 from noren.studio.store import State
@@ -42,11 +32,7 @@ _LONG_FROM: Final = 10_000
 
 async def _sent(request: Request) -> dict[str, list[str]]:
     form = await request.form(max_files=0, max_fields=500)
-    sent: dict[str, list[str]] = {}
-    for name, value in form.multi_items():
-        if isinstance(value, str):
-            sent.setdefault(name, []).append(value)
-    return sent
+    return {name: [text for text in form.getlist(name) if isinstance(text, str)] for name in form}
 
 
 Sent = Annotated[dict[str, list[str]], Depends(_sent)]
@@ -65,9 +51,9 @@ def show_protect(
 ) -> Response:
     """Show what can be promised, or the form of what was chosen."""
     studio, project = visit.studio, visit.project
-    if not project.is_ready or project.facts.get("open") or open_stops(project.facts):
+    open_columns, questions = project.facts.get("open", []), open_stops(project.facts)
+    if not project.is_ready or open_columns or questions:
         reading = studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
-        open_columns, questions = project.facts.get("open", []), open_stops(project.facts)
         if reading:
             title = _("Reading the data")
         elif questions:
@@ -85,16 +71,12 @@ def show_protect(
             open_columns=open_columns or [question["about"] for question in questions],
         )
     around = _around(visit)
-    if run:
-        job = studio.job(run, kind="run")
-        draft = Draft(())
-        if job.project == project.id:
-            draft = draft_of_job(job, around, diverse=diverse, most_rows=most_rows)
-    else:
-        chosen = [kind for name in method[:MOST_STEPS] if (kind := around.method(name)) is not None]
-        draft = Draft(tuple((kind.name, fresh(kind, around.columns)) for kind in chosen))
+    chosen = [kind for name in method[: run_form.MOST_STEPS] if (kind := around.method(name)) is not None]
+    draft = run_form.Draft(tuple((kind.name, fresh(kind, around.columns)) for kind in chosen))
+    if run and (job := studio.job(run, kind="run")).project == project.id:
+        draft = run_form.draft_of_job(job, around, diverse=diverse, most_rows=most_rows)
     if draft.steps:
-        return _form(visit, around, checked(draft, around))
+        return _form(visit, around, run_form.checked(draft, around))
     title = _("Choose what to promise about {rows} rows of {people} people")
     return visit.page(
         "protect.html.jinja",
@@ -112,19 +94,19 @@ def show_protect(
 def order_run(visit: OfReady, sent: Sent) -> Response:
     """Add or take away a step, or run what was ordered; what is wrong is said next to its field."""
     around = _around(visit)
-    draft = draft_of_form(sent, around)
+    draft = run_form.draft_of_form(sent, around)
     act = "".join(sent.get("act", ["run"])[:1])
     if act == "add":
         method = around.method("".join(sent.get("then", ())[:1]))
         if method is not None:
             added = (method.name, fresh(method, around.columns))
-            draft = replace(draft, steps=(*draft.steps, added)[:MOST_STEPS])
+            draft = replace(draft, steps=(*draft.steps, added)[: run_form.MOST_STEPS])
     elif act.startswith("remove-") and act.removeprefix("remove-").isdigit():
         gone = int(act.removeprefix("remove-"))
         draft = replace(draft, steps=tuple(step for at, step in enumerate(draft.steps) if at != gone))
     if not draft.steps:
         return visit.to_page("protect")
-    form = checked(draft, around)
+    form = run_form.checked(draft, around)
     if act not in ("run", "quick"):
         return _form(visit, around, form, added=len(draft.steps) - 1 if act == "add" else None)
     if form.ready is None or form.errors or form.error:
@@ -132,7 +114,7 @@ def order_run(visit: OfReady, sent: Sent) -> Response:
     attacks, measures = draft.attacks, draft.measures
     if act == "quick":
         chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
-        attacks, measures = map(tuple, quick_judges(*chosen))
+        attacks, measures = map(tuple, run_form.quick_judges(*chosen))
     order: dict[str, Any] = {"steps": form.ready, "attacks": attacks, "measures": measures, "seed": form.seed}
     job = start_run(visit.studio, project=visit.project.id, **order)
     return visit.to_page(f"runs/{job.id}")
@@ -142,7 +124,7 @@ def order_run(visit: OfReady, sent: Sent) -> Response:
 def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
     """Return what is wrong with what is typed so far, what it means and how long such a run takes."""
     around = _around(visit)
-    form = checked(draft_of_form(sent, around), around)
+    form = run_form.checked(run_form.draft_of_form(sent, around), around)
     return JSONResponse(
         {
             "errors": dict(form.errors) | ({"": form.error} if form.error else {}),
@@ -152,12 +134,14 @@ def check_order(visit: OfReady, sent: Sent) -> JSONResponse:
     )
 
 
-def _around(visit: ProjectRequest) -> Surroundings:
+def _around(visit: ProjectRequest) -> run_form.Surroundings:
     studio, project = visit.studio, visit.project
-    return Surroundings(project, *studio.columns(project.id), studio.profile(project.id))
+    return run_form.Surroundings(project, *studio.columns(project.id), studio.profile(project.id))
 
 
-def _form(visit: ProjectRequest, around: Surroundings, form: CheckedForm, added: int | None = None) -> Response:
+def _form(
+    visit: ProjectRequest, around: run_form.Surroundings, form: run_form.CheckedForm, added: int | None = None
+) -> Response:
     names = [step.method.name for step in form.steps]
     title = _(form.steps[0].method.summary).rstrip(".。") if len(names) == 1 else " → ".join(names)
     further = [
@@ -189,7 +173,7 @@ def _form(visit: ProjectRequest, around: Surroundings, form: CheckedForm, added:
     )
 
 
-def _aside_context(around: Surroundings, form: CheckedForm) -> dict[str, Any]:
+def _aside_context(around: run_form.Surroundings, form: run_form.CheckedForm) -> dict[str, Any]:
     """Return what the page shows beside the form: retention plans, attacks and measures, the expected time.
 
     ``long`` offers to leave out slow attacks and measures.
@@ -211,7 +195,7 @@ def _aside_context(around: Surroundings, form: CheckedForm) -> dict[str, Any]:
     }
 
 
-def plan_context(plan: PlanOut) -> dict[str, Any]:
+def plan_context(plan: run_form.PlanOut) -> dict[str, Any]:
     """Return the plan of a retention for the page: k, and the probability of each attribute that a value stays."""
     cells = math.prod(attribute.values for attribute in plan.attributes)
     own = plan.plans[0].k

@@ -14,20 +14,10 @@ from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.base import live
 from noren.errors import NorenError, listing
 from noren.i18n import N_, _
-from noren.judgement.glossary import terms
+from noren.judgement import sentences
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.page_text import printable
-from noren.judgement.rule import RECIPIENTS, RULES, get_rule
-from noren.judgement.sentences import (
-    attack_outcome_text,
-    cautions,
-    disclosure_sentences,
-    guessed_sentences,
-    headline_sentence,
-    remarks,
-    rule_sentence,
-    verdict_meaning,
-)
+from noren.judgement.rule import RECIPIENTS, RULES
 from noren.judgement.verdict import Verdict, VerdictStatus
 from noren.measures.losses import Losses
 from noren.methods import methods as every_method
@@ -52,7 +42,10 @@ say = Texts(__name__)
 
 Column = Annotated[str | None, Query(max_length=200)]
 Tab = Literal["attacks", "utility", "change", "columns", "details"]
-_OF_ATTACKS = ("named", "right", "rate", "chance", "share", "best", "needed")
+_ROWS_SHOWN = 20
+_DWARFING = 3
+_NOTHING = 1e-9
+_BECAME: Final = ("exact", "changed", "range", "set", "empty")
 
 
 @router.get("/projects/{project}/results/{job}")
@@ -70,8 +63,9 @@ def show(
         return visit.to_page(f"runs/{visit.run.id}")
     studio, run, rule = visit.studio, visit.run, visit.project.rule
     view, verdict = studio.result(run.id), studio.verdict(run.id)
-    table, untried = verdict.facts.table, untried_sentence(visit, view, verdict)
-    disclosures = [] if table is None or verdict.facts.proven_k is not None else disclosure_sentences(table)
+    untried = untried_sentence(visit, view, verdict)
+    table = None if verdict.facts.proven_k is not None else verdict.facts.table
+    disclosures = [] if table is None else sentences.disclosure_sentences(table)
     # the precision of each marginal, with the noise and reconstructed, where values were perturbed
     score = view.measure("l1-precision")
     marginals: dict[str, dict[str, Fact]] = {}
@@ -86,29 +80,23 @@ def show(
         place="results",
         tab="details" if visit.wrong else tab,
         tabs=[(name, say(f"tabs.{name}")) for name in get_args(Tab)],
-        run=run,
         view=view,
         verdict_of_run=verdict,
-        covers=verdict_meaning(verdict.status),
-        limits=[*remarks(verdict), untried] if untried else remarks(verdict),
-        rule=rule_sentence(get_rule(rule)),
+        limits=[*sentences.remarks(verdict), untried] if untried else sentences.remarks(verdict),
         rule_name=f"{rule}: {_(RECIPIENTS[rule])}" if rule in RULES else rule,
         rules=[(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
         own_rule="" if rule in RULES else rule,
         failed=failures(view.outcome),
         missing=missing_sentence(view.outcome),
-        unaudited=view.audited is False,
         engines=engine_sentences(view.engines),
         cluster=stage_rows(read_json(studio.job_folder(run) / STAGES_FILE) or []),
         useful=useful_facts(view),
         risk=[*table_risk_facts(verdict), *diversity_facts(view)],
-        headline=headline_sentence(verdict),
         key=key_facts(view, verdict),
-        outcomes={tried.attack: attack_outcome_text(tried, verdict) for tried in verdict.evidence},
-        disclosures=[*disclosures, cautions(verdict)[-1]] if disclosures else [],
-        likely_disclosures=[] if table is None or verdict.facts.proven_k is not None else guessed_sentences(table),
+        outcomes={tried.attack: sentences.attack_outcome_text(tried, verdict) for tried in verdict.evidence},
+        disclosures=[*disclosures, sentences.cautions(verdict)[-1]] if disclosures else [],
+        likely_disclosures=[] if table is None else sentences.guessed_sentences(table),
         summaries={name: _(every_attack[name].summary) for name in every_attack},
-        l1_meaning=terms("precision")["precision"].meaning,
         measures={
             group: [measured(measure) for measure in view.measures if measure.group == group]
             for group in ("utility", "safety")
@@ -120,10 +108,8 @@ def show(
         losses=losses_of(visit),
         change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
-        attack_terms=list(terms(*_OF_ATTACKS).values()),
         crosstab=crosstab_of(visit, view, a, b),
         pairs=row_pairs_of(visit, view, start, only_changed=only_changed, address_query={"a": a, "b": b}),
-        here_address=visit.address,
     )
 
 
@@ -145,16 +131,14 @@ def set_rule(
 def show_crosstab(visit: OfRun, a: Column = None, b: Column = None) -> Response:
     """Show the cross tabulation alone, for a page that is open."""
     crosstab = crosstab_of(visit, visit.studio.result(visit.run.id), a, b)
-    about = {"crosstab": crosstab, "here_address": visit.address}
-    return visit.page("result_crosstab.html.jinja", title="", place="results", **about)
+    return visit.page("result_crosstab.html.jinja", title="", place="results", crosstab=crosstab)
 
 
 @router.get("/projects/{project}/results/{job}/rows")
 def show_rows(visit: OfRun, start: Start = 0, only_changed: bool = False) -> Response:
     """Show a page of rows alone, for a page that is open."""
     pairs = row_pairs_of(visit, visit.studio.result(visit.run.id), start, only_changed=only_changed, address_query={})
-    about = {"pairs": pairs, "change_words": change_words, "here_address": visit.address}
-    return visit.page("result_rows.html.jinja", title="", place="results", **about)
+    return visit.page("result_rows.html.jinja", title="", place="results", pairs=pairs, change_words=change_words)
 
 
 def untried_sentence(visit: ProjectRequest, view: Result, verdict: Verdict) -> str:
@@ -199,14 +183,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-_ROWS_SHOWN = 20
-_DWARFING = 3
-_NOTHING = 1e-9
-
 # --- charts --------------------------------------------------------------------------------------------------
-
-
-_BECAME: Final = ("exact", "changed", "range", "set", "empty")
 
 
 def cells_of(view: RunView) -> dict[str, Any] | None:
@@ -376,27 +353,11 @@ def row_pairs_of(
     page = visit.studio.row_pairs(visit.run.id, start, _ROWS_SHOWN, only_changed=only_changed)
     if view.rows.deleted is None:
         return None
-    names = [name.removeprefix("change:") for name in page["columns"] if name.startswith("change:")]
-    rows = []
-    for row in page["rows"]:
-        row_cells = dict(zip(page["columns"], row, strict=True))
-        cells = [(row_cells[f"original:{n}"], row_cells[f"released:{n}"], row_cells[f"change:{n}"]) for n in names]
-        rows.append(
-            {
-                "number": row_cells["row"],
-                "state": row_cells["state"],
-                "original": [was for was, _now, _change in cells],
-                "released": [
-                    {"text": change_words(change) if change in ("pseudonym", "dropped") else now, "change": change}
-                    for _was, now, change in cells
-                ],
-            }
-        )
     every = view.rows.original + (view.rows.added or 0)
     return {
         "finding": rows_finding(view.rows),
-        "names": names,
-        "rows": rows,
+        "names": [name.removeprefix("change:") for name in page["columns"] if name.startswith("change:")],
+        "rows": [dict(zip(page["columns"], row, strict=True)) for row in page["rows"]],
         "start": start,
         "count": _ROWS_SHOWN,
         "total": page["total"],

@@ -12,17 +12,9 @@ from pydantic import ConfigDict, Field
 
 from noren.engines.choice import parse_engine
 from noren.i18n import _, ngettext
+from noren.judgement import sentences
 from noren.judgement.frontier import RiskUtilityPoint, finding
-from noren.judgement.numbers import decimal, percent
 from noren.judgement.rule import get_rule
-from noren.judgement.sentences import (
-    flaw_sentence,
-    headline_sentence,
-    remarks,
-    rule_sentence,
-    verdict_label,
-    verdict_meaning,
-)
 from noren.judgement.verdict import VerdictStatus
 from noren.measures import place_of_measure
 from noren.methods import methods
@@ -53,8 +45,7 @@ def show_job(visit: OfProject, job: Ident) -> Response:
     if run.state == State.DONE:
         return visit.to_page(f"results/{job}")
     out = job_out(studio, run)
-    labels = (methods[step.method].best_so_far for step in out.steps if step.method in methods)
-    best = [words for words in labels if words]
+    best = [words for step in out.steps if step.method in methods and (words := methods[step.method].best_so_far)]
     titles = {state: f"{out.label}: {state.words}" for state in State}
     ahead = 0
     if run.state == State.WAITING:
@@ -160,7 +151,7 @@ def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Res
     return visit.page(
         "runs.html.jinja",
         title=_finding(jobs, [run.place for run in every if run.place is not None]),
-        rule=rule_sentence(get_rule(project.rule)),
+        rule=sentences.rule_sentence(get_rule(project.rule)),
         place="results",
         lines=[_line(run, studio) for run in matches[query.start :][:_PAGE]],
         query=query,
@@ -168,10 +159,9 @@ def show_runs(visit: OfProject, query: Annotated[_RunListQuery, Query()]) -> Res
             "sort": [(name, _(words)) for name, words in _WORDS["orders"].items()],
             "state": [("", _("Any")), *((str(state), state.words) for state in State)],
             "method": [("", _("Any")), *((name, name) for name in methods_of(jobs))],
-            "verdict": [("", _("Any")), *((str(word), verdict_label(word)) for word in VerdictStatus)],
+            "verdict": [("", _("Any")), *((str(word), sentences.verdict_label(word)) for word in VerdictStatus)],
         },
         page_size=_PAGE,
-        ready=project.is_ready,
         judged=judged,
         endings=",".join(ENDINGS),
         largest=studio.settings.largest_upload,
@@ -204,22 +194,17 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
     job = run.job
     place = run.place or RiskUtilityPoint(label=job.label)
     out = job_out(studio, job)
-    use, risk = place.use, place.risk
-    error = decimal(1 - use) if use is not None and place.use_of == "cell-error" else None
     return {
         "job": out,
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": job.address,
         "state": job.state.words,
         "left": short_time(out.left),
-        "verdict": place.status,
-        "use": None if use is None else percent(use),
-        "error": error,
+        "place": place,
         "use_of": _share_words(place.use_of),
         "use_missing": unmeasured_reason(job.summary, "use"),
         "risk_missing": unmeasured_reason(job.summary, "risk"),
         "failed": len(job.summary.get("failed", [])),
-        "risk": None if risk is None else percent(risk),
         "risk_of": _share_words(place.risk_of),
         "when": job.ended or job.started or job.created,
         "took": short_time(job.elapsed) if job.ended else "",
@@ -237,14 +222,11 @@ def show_judged(visit: OfReady, job: Ident) -> Response:
     title = (_("{name} was not judged") if file.state.is_over else _("Judging {name}")).format(name=file.label)
     if file.state == State.DONE:
         verdict = studio.verdict_of_file(job, visit.project.id)
-        title = headline_sentence(verdict)
+        title = sentences.headline_sentence(verdict)
         about = {
             "verdict_of_file": verdict,
-            "covers": verdict_meaning(verdict.status),
-            "flaws": [flaw_sentence(flaw, verdict) for flaw in verdict.flaws[1:]],
-            "remarks": remarks(verdict),
+            "flaws": [sentences.flaw_sentence(flaw, verdict) for flaw in verdict.flaws[1:]],
             "columns": [] if verdict.facts.foreign is None else list(verdict.facts.foreign.columns.items()),
-            "rule": rule_sentence(verdict.rule),
         }
     shown = {"job": job_out(studio, file), "question": _question(file, "remove")}
     return visit.page("judged.html.jinja", title=title, place="results", **shown | about)
