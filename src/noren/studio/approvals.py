@@ -14,13 +14,14 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer
 
 from noren.data.periods import in_order, period_key, periods_of
 from noren.data.release import public_digest
@@ -52,14 +53,8 @@ _CHANGES = ("resumed", "removed")
 class ApprovableRelease:
     """A release that can be approved and shared: of a run, or of the ledger.
 
-    Attributes
-    ----------
-    what
-        What the trail calls it: the run's identifier, or ``ledger-3``.
-    folder
-        Where its public part lies.
-    verdict
-        How safe it is by the rule in force.
+    ``what`` is what the trail calls it: the run's identifier, or ``ledger-3``. ``folder`` is where its public part
+    lies, ``verdict`` how safe it is by the rule in force.
     """
 
     project: str
@@ -70,40 +65,44 @@ class ApprovableRelease:
     audited: bool = True
 
 
-@dataclass(frozen=True)
-class Publication:
-    """The record of a release; ``state`` is ``released``, ``waiting`` for an approval, or ``refused``.
+class PublicationOut(BaseModel):
+    """The record of a release, with its verdict on that day."""
 
-    Attributes
-    ----------
-    reason
-        Why it was released although it does not meet the rule.
-    judged
-        Its verdict on that day.
-    entry
-        The digest of its entry of the trail, to write down and to name it by.
-    decision
-        The digest of the entry of the last decision.
-    """
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
     project: str
-    what: str
+    what: str = Field(description="the run, or ledger-N for a release of the ledger")
     label: str
     who: str
     when: str
     to: str
-    purpose: str
+    purpose: str = ""
     until: str | None
-    reason: str
-    digest: str
+    reason: str = Field(default="", description="why it was released although it did not meet the rule")
+    digest: str = Field(description="of the public rows, as noren digest prints it")
     rows: int
-    judged: Mapping[str, Any]
-    entry: str
-    position: int
-    state: str
+    judged: dict[str, Any]
+    entry: str = Field(description="the digest of its entry of the trail, which names the record")
+    state: Literal["waiting", "released", "refused"]
     decided_by: str | None = None
     decided: str = ""
     refusal: str = ""
+
+    @computed_field(alias="over")  # type: ignore[prop-decorator]
+    @property
+    def is_over(self) -> bool:
+        """Whether its last day has passed."""
+        return self.until is not None and self.until < dt.datetime.now(dt.UTC).date().isoformat()
+
+    @field_serializer("judged")
+    def _in_language_of_reader(self, judged: dict[str, Any]) -> dict[str, Any]:
+        return judged | {"sentence": judged["sentence"][active_language()]}
+
+
+class Publication(PublicationOut):
+    """A record with its place in the trail, and the digest of the entry of the last decision."""
+
+    position: int
     decision: str = ""
 
     @property
@@ -117,20 +116,11 @@ class Publication:
         return str(self.judged["rule"]["name"])
 
     @property
-    def is_over(self) -> bool:
-        """Whether its last day has passed."""
-        return self.until is not None and self.until < dt.datetime.now(dt.UTC).date().isoformat()
-
-    @property
     def address(self) -> str:
         """Where the page of its release is."""
         number = self.what.removeprefix("ledger-")
         place = f"results/{self.what}/publish" if number == self.what else f"ledger/releases/{number}"
         return f"/projects/{self.project}/{place}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the record as plain data."""
-        return self.__dict__ | {"judged": dict(self.judged) | {"sentence": self.sentence}, "over": self.is_over}
 
 
 # --- releases that can be shared -------------------------------------------------------------------------------
@@ -173,7 +163,7 @@ def ledger_release(studio: Studio, project: str, number: int) -> ApprovableRelea
 def ledger_as_dict(studio: Studio, project: str) -> dict[str, Any]:
     """Return the ledger of a project as plain data."""
     book = ledger_of(studio, project)
-    records = [record.as_dict() for record in publications(studio, project)]
+    records = [record.model_dump(by_alias=True) for record in publications(studio, project)]
     more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "publications": records}
     return book.as_dict() | more
 
@@ -224,16 +214,9 @@ def publish(
 ) -> Publication:
     """Record that a release is shared; with four-eyes approval, request it.
 
-    Parameters
-    ----------
-    to, purpose
-        The recipient, and what the data are for, as the record names them.
-    until
-        The last day on which the recipient may use it (``2027-03-31``).
-    reason
-        Why it is shared although it does not meet the rule.
-    key
-        Posts with the same key are one act, however often they come. Without one, posts with the same terms are.
+    ``to`` and ``purpose`` stand in the record as they are, ``until`` is the last day on which the recipient may use it,
+    ``reason`` tells why it is shared although it does not meet the rule. Posts with the same ``key`` are one act,
+    however often they come; without one, posts with the same terms are.
     """
     if not who.may(UserRole.STEWARD):
         raise ForbiddenError(role_missing(who, UserRole.STEWARD))
@@ -274,7 +257,7 @@ def records(studio: Studio, project: str | None = None) -> list[Publication]:
     decisions = {entry.body.get("record"): entry for entry in entries if entry.kind in _DECISIONS}
     made = []
     for entry in reversed([entry for entry in entries if entry.kind in _RECORDS]):
-        body, last = entry.body, decisions.get(entry.digest)
+        last = decisions.get(entry.digest)
         more: dict[str, Any] = {"state": "waiting" if entry.kind == "requested" else "released"}
         if last is not None:
             more = {
@@ -284,10 +267,8 @@ def records(studio: Studio, project: str | None = None) -> list[Publication]:
                 "refusal": last.body.get("reason", ""),
                 "decision": last.digest,
             }
-        names = ("project", "what", "label", "to", "until", "digest", "rows", "judged")
-        terms = {name: body[name] for name in names} | {name: body.get(name, "") for name in ("purpose", "reason")}
-        place: dict[str, Any] = {"entry": entry.digest, "position": entry.position}
-        made.append(Publication(who=entry.actor, when=entry.time, **terms, **place, **more))
+        place = {"who": entry.actor, "when": entry.time, "entry": entry.digest, "position": entry.position}
+        made.append(Publication.model_validate({**entry.body, **place, **more}))
     return made
 
 

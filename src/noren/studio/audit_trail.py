@@ -131,10 +131,9 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
 
     ``expected`` is a digest that somebody wrote down: an entry must have it.
     """
-    count, last, seen = 0, "", expected is None
+    digests: list[str] = []
 
     def read() -> Iterator[LogEntry]:
-        nonlocal count, last, seen
         with require_readable(path).open("rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
@@ -148,16 +147,16 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
                         ),
                         file=path,
                     )
-                count, last, seen = count + 1, entry.digest, seen or entry.digest == expected
+                digests.append(entry.digest)
                 yield entry
 
     cure = _("compare it with a copy that was kept before")
     verify(read(), cure)
-    if not seen:
+    if expected is not None and expected not in digests:
         error = BrokenChainError(_("no entry of the trail has the digest {digest}").format(digest=expected), cure)
-        error.place = count
+        error.place = len(digests)
         raise error
-    return count, last
+    return len(digests), digests[-1] if digests else ""
 
 
 def _entry(row: Any) -> LogEntry:

@@ -30,7 +30,7 @@ from noren.studio import approvals
 from noren.studio.folders import PROJECT_FILES, read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.web.errors import ConflictError, NotFoundError
+from noren.web.errors import NotFoundError
 
 Form = Literal["parquet", "csv"]
 """The public part as Parquet alone, or with a text file beside it: the contest's own where the data are a contest's."""
@@ -108,11 +108,12 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
             release = Release.load(studio.job_folder(run) / "release")
             public = release.public
             official = form == "csv" and isinstance(public, History) and bool(public.schema.official)
+            card = card_files(release, grades=grades, verdict=verdict)
             if form == "parquet" or official:
-                release.publish(folder, official=official, card=card_files(release, grades=grades, verdict=verdict))
+                release.publish(folder, official=official, card=card)
             else:
                 aside = folder.with_name(f"{folder.name}.part")
-                release.publish(aside, replace_existing=True, card=card_files(release, grades=grades, verdict=verdict))
+                release.publish(aside, replace_existing=True, card=card)
                 write(public, aside / "public.csv")
                 aside.replace(folder)
     files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -204,9 +205,7 @@ def is_perturbed(run: Job) -> bool:
 
 def written_file(studio: Studio, job: str, kind: Written, form: TableForm = "csv") -> Download:
     """Return what a job wrote: a report, or the table that it reconstructed from a public part."""
-    finished = studio.job(job, kind=kind)
-    if finished.state != State.DONE:
-        raise ConflictError(_("not possible while the job is {state}").format(state=finished.state.words))
+    finished = studio.finished(job, kind=kind)
     name = "report.html" if kind == "report" else f"reconstructed.{form}"
     path = studio.job_folder(finished) / name
     if not path.is_file():

@@ -17,8 +17,7 @@ from noren.web.errors import DISK_FULL, is_disk_full
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""
 
-MEMORY_FULL: Final = N_("the process ended, probably because memory ran out; try fewer rows or another method")
-GONE: Final = MEMORY_FULL
+GONE: Final = N_("the process ended, probably because memory ran out; try fewer rows or another method")
 INTERRUPTED: Final = N_("the studio was stopped {times} times while this ran; start it again")
 UNEXPECTED: Final = N_("unexpected error; see the server log, or the error log of the job in the data folder")
 
@@ -45,7 +44,7 @@ def error_details(error: BaseException, file_name: str | None = None) -> dict[st
     if is_disk_full(error):
         return {"message": in_all_languages(DISK_FULL)}
     if isinstance(error, MemoryError):
-        return {"message": in_all_languages(MEMORY_FULL)}
+        return {"message": in_all_languages(GONE)}
     if not isinstance(error, NorenError):
         return {"message": in_all_languages(UNEXPECTED)}
     if not isinstance(error, InputError):

@@ -39,6 +39,12 @@ from noren.work.queue import new_id
 say = Texts(__name__)
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
 MOST_VALUES: Final = 50_000
+LARGEST: Final = 2_000_000
+"""Bytes of a small file."""
+_MOST_LEVELS: Final = 30
+_SHOWN: Final = 20
+_MOST_COMPARED: Final = 5_000
+_CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
 _one_at_a_time = threading.Lock()
 
 
@@ -92,14 +98,8 @@ def keep_hierarchy(
 ) -> dict[str, Any]:
     """Save a hierarchy for a column: an uploaded one, what a builder makes, or the default again.
 
-    Parameters
-    ----------
-    values
-        The column, with the columns of the data that the builder needs.
-    schema
-        All columns of the data.
-    keep
-        Whether it is kept, and not only looked at.
+    ``values`` hold the column with those that the builder reads, ``schema`` all columns of the data. Without ``keep``
+    it is only looked at.
     """
     making = _making(source, values)
     if not keep:
@@ -127,11 +127,11 @@ def _making(source: Hierarchy | BuilderRequest | None, values: ColumnValues, *, 
     With ``check``, stop at values that it does not list, as the methods would.
     """
     name, made, reason = values.name, "default", None
-    hierarchy: Hierarchy | None = None
     builder: Builder | None = None
-    if isinstance(source, Hierarchy):
-        made, hierarchy = "uploaded", source
-    elif source is not None:
+    hierarchy = source if isinstance(source, Hierarchy) else None
+    if hierarchy is not None:
+        made = "uploaded"
+    elif isinstance(source, BuilderRequest):
         made, builder = "widths" if source.by == "widths" else "built", builder_of(source.by, source.text, source.other)
     elif max(len(values.counts), len(values.column.domain or ())) > MOST_VALUES:
         reason = "too-many"
@@ -142,9 +142,8 @@ def _making(source: Hierarchy | BuilderRequest | None, values: ColumnValues, *, 
     if builder is not None:
         hierarchy = builder.build(values)
     if hierarchy is not None and check:
-        from noren.data.column_levels import (
-            column_levels,  # here: the search's kernels come with it, and histories need none
-        )
+        # here: the search's kernels come with it, and histories need none
+        from noren.data.column_levels import column_levels
 
         schema = values.records.schema
         alone = schema.without([other for other in schema.names if other != name])
@@ -170,14 +169,6 @@ def _written(making: _Making, values: ColumnValues, schema: Schema, folder: Path
         return about | {"reason": "name-too-long", "levels": []}
     write_hierarchy(hierarchy, folder / name)
     return about | {"file": name}
-
-
-LARGEST: Final = 2_000_000
-"""Bytes of a small file."""
-_MOST_LEVELS: Final = 30
-_SHOWN: Final = 20
-_MOST_COMPARED: Final = 5_000
-_CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
 
 
 def hierarchy_file(project: Path, schema: Schema, column: str) -> Path:
@@ -254,8 +245,7 @@ def _table(project: Path, schema: Schema, columns: Sequence[str]) -> Table:
 
 def category_facts(project: Path) -> dict[str, Any] | None:
     """Return what a page shows of the items' categories, where somebody gave some."""
-    facts: dict[str, Any] | None = read_json(project / _CATEGORY_FACTS)
-    return facts
+    return read_json(project / _CATEGORY_FACTS) or None
 
 
 def set_categories(project: Path, schema: Schema, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:

@@ -66,13 +66,12 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     The use says which columns it counts, for it may be high where others are empty.
     """
     place = view.place(verdict)
-    label, term = say("key.risk.label", allowed=allowed(verdict.rule)), terms("risk")["risk"]
-    risk = Fact("key.risk", label, place.risk, _written(place.risk, percent), "safer", term.meaning, "risk")
+    label, meaning = say("key.risk.label", allowed=allowed(verdict.rule)), terms("risk")["risk"].meaning
     beyond = verdict.status == VerdictStatus.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
-    meaning = say("key.use.meaning")
-    text = _written(place.use, percent)
-    use = Fact("key.use", use_title([place]), place.use, text, "useful-high", meaning, place.use_of or "")
-    facts = [replace(risk, beyond=beyond), replace(use, note=counted_columns(view, place.use_of))]
+    risk = Fact("key.risk", label, place.risk, _written(place.risk, percent), "safer", meaning, "risk", beyond)
+    meaning, note, text = say("key.use.meaning"), counted_columns(view, place.use_of), _written(place.use, percent)
+    use = Fact("key.use", use_title([place]), place.use, text, "useful-high", meaning, place.use_of or "", note=note)
+    facts = [risk, use]
     left = None if view.rows.deleted is None else view.rows.original - view.rows.deleted
     rows = "" if left is None else say("key.lost.rows", left=count(left), rows=count(view.rows.original))
     if view.cells:

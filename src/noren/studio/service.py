@@ -129,7 +129,7 @@ class Studio:
 
     def last_read(self, project: str) -> Job | None:
         """Return the job that read a project's file last, or does so."""
-        return next(iter(reversed(self.store.jobs(project, kind="read"))), None)
+        return next(reversed(self.store.jobs(project, kind="read")), None)
 
     def read(self, project: Project, instructions: Mapping[str, Any] | None = None) -> Job:
         """Have a project's data read: by a schema, by answers, or by a guess where nothing is ``told``."""
@@ -166,17 +166,15 @@ class Studio:
     def profile(self, project: str) -> dict[str, Any]:
         """Return the profile of a project's data."""
         self.ready_project(project)
-        answer: dict[str, Any] = read_json(self.folders.project(project) / "profile.json") or {}
-        return answer
+        return read_json(self.folders.project(project) / "profile.json") or {}
 
     def preview(self, project: str, start: int, count: int) -> dict[str, Any]:
         """Return rows of the data, as they are read."""
-        known = self.ready_project(project)
-        schema = self.schema(project)
+        schema, total = self.schema(project), self.project(project).facts["rows"]
         rows = pl.scan_parquet(self.folders.data(project)).select(schema.names).slice(start, count).collect()
         texts = rows.select(value_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
         names = list(schema.names)
-        return {"columns": names, "start": start, "total": known.facts["rows"], "rows": [list(r) for r in texts.rows()]}
+        return {"columns": names, "start": start, "total": total, "rows": [list(r) for r in texts.rows()]}
 
     # --- runs ------------------------------------------------------------------------------------------------
 
@@ -188,21 +186,17 @@ class Studio:
     def job(self, job: str, *, kind: str | None = None, project: str | None = None) -> Job:
         """Return a job, of a kind and a project where these are named, or say that it is gone."""
         stored = self.store.job(job)
-        if (
-            stored is None
-            or kind not in (None, stored.kind)
-            or project not in (None, stored.project)
-            or not self.sees(stored.project)
-        ):
+        fits = stored is not None and kind in (None, stored.kind) and project in (None, stored.project)
+        if stored is None or not fits or not self.sees(stored.project):
             raise NotFoundError(_("there is no such project, run or file; it may have been removed"))
         return stored
 
-    def finished(self, job: str) -> Job:
-        """Return a run that came to its end."""
-        run = self.job(job, kind="run")
-        if run.state != State.DONE:
-            raise ConflictError(_("not possible while the job is {state}").format(state=run.state.words))
-        return run
+    def finished(self, job: str, *, kind: str = "run", project: str | None = None) -> Job:
+        """Return a run, or another piece of work, that came to its end."""
+        done = self.job(job, kind=kind, project=project)
+        if done.state != State.DONE:
+            raise ConflictError(_("not possible while the job is {state}").format(state=done.state.words))
+        return done
 
     def job_folder(self, job: Job) -> Path:
         """Return where the files of a job lie."""
@@ -225,9 +219,7 @@ class Studio:
 
     def verdict_of_file(self, job: str, project: str) -> Verdict:
         """Return how safe a file from elsewhere is, by the rule of the project."""
-        file = self.job(job, kind="judge", project=project)
-        if file.state != State.DONE:
-            raise ConflictError(_("not possible while the job is {state}").format(state=file.state.words))
+        file = self.finished(job, kind="judge", project=project)
         return judge(Facts.model_validate(file.summary["facts"]), self.rule(project))
 
     def place(self, job: Job, rule: Rule) -> RiskUtilityPoint:
@@ -236,8 +228,7 @@ class Studio:
 
     def crosstabs(self, job: str) -> dict[str, Any]:
         """Return the cross tabulations of all pairs of columns, before and after."""
-        answer: dict[str, Any] = read_json(self.job_folder(self.finished(job)) / "crosstabs.json")
-        return answer
+        return dict(read_json(self.job_folder(self.finished(job)) / "crosstabs.json"))
 
     def row_pairs(self, job: str, start: int, count: int, *, only_changed: bool = False) -> dict[str, Any]:
         """Return original rows next to released ones; whose pseudonym is whose belongs to the secret part, not here."""
@@ -255,14 +246,8 @@ class Studio:
             for n in changes
             if (released := n.replace("change:", "released:", 1)) in names
         ]
-        rows = lazy.slice(start, count).with_columns(hidden).collect()
-        return {
-            "columns": names,
-            "start": start,
-            "total": total,
-            "every": every,
-            "rows": [list(row) for row in rows.rows()],
-        }
+        rows = [list(row) for row in lazy.slice(start, count).with_columns(hidden).collect().rows()]
+        return {"columns": names, "start": start, "total": total, "every": every, "rows": rows}
 
     def submit(
         self, project: str, kind: str, label: str, order: Mapping[str, Any], sweep: str | None = None,
@@ -368,15 +353,14 @@ def find_projects(studio: Studio, query: ProjectQuery) -> list[ProjectInList]:
         jobs[job.project].append(job)
     matches = []
     for project in studio.projects():
-        if query.archived != "all" and project.archived != (query.archived == "only"):
-            continue
-        rule = get_rule(project.rule)
         done = [job for job in jobs[project.id] if job.kind == "run" and job.state == State.DONE]
         if (
-            _holds(project.name, query.search)
+            (query.archived == "all" or project.archived == (query.archived == "only"))
+            and _holds(project.name, query.search)
             and query.kind in ("", project.facts.get("kind", ""))
             and (not query.release or bool(done) == (query.release == "with"))
         ):
+            rule = get_rule(project.rule)
             places = tuple(studio.place(job, rule) for job in done)
             matches.append(ProjectInList(project, tuple(jobs[project.id]), places))
     if query.sort == "name":

@@ -276,9 +276,7 @@ async def allowed(request: Request) -> None:
 
 def needed_role(endpoint: Callable[..., Any], method: str) -> UserRole:
     """Return the role that is enough for a route."""
-    usual = UserRole.READER if method in _SAFE else UserRole.STEWARD
-    role: UserRole = getattr(endpoint, "role", usual)
-    return role
+    return UserRole(getattr(endpoint, "role", UserRole.READER if method in _SAFE else UserRole.STEWARD))
 
 
 def role_missing(who: StudioIdentity, needed: UserRole) -> str:

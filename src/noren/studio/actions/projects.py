@@ -18,15 +18,7 @@ from noren.i18n import N_, _
 from noren.judgement.rule import get_rule
 from noren.studio.actions import Ident, StrictInput, body, parameter
 from noren.studio.folders import SOURCE_FILE, copy_files
-from noren.studio.forms.columns import (
-    LEAVE_OUT,
-    ColumnProblem,
-    answer_of,
-    content_of,
-    problems_of,
-    schema_of,
-    with_answer,
-)
+from noren.studio.forms import columns as forms
 from noren.studio.hierarchies import LARGEST, forget_categories, set_hierarchies
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
@@ -172,8 +164,7 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
     target, file_name = studio.folders.project(project) / SOURCE_FILE, display_name(name)
     aside = target.with_name(f"upload-{new_id()}.part")
     try:
-        received = write_upload(aside, chunks, studio.settings.largest_upload, file_name)
-        source = {"file": file_name, "bytes": received}
+        source = {"file": file_name, "bytes": write_upload(aside, chunks, studio.settings.largest_upload, file_name)}
         studio.store.change_project(project, source=source, facts={})
         aside.replace(target)
     finally:
@@ -233,26 +224,26 @@ def check_schema(
     current = studio.project(project)
     try:
         if content is None:
-            content = content_of(_requested_schema(toml, content, preset))
+            content = forms.content_of(_requested_schema(toml, content, preset))
     except InputError as error:
         problem = error.problem
-        return {"problems": [ColumnProblem(problem.column, problem.rule, problem.cure)], "toml": None}
+        return {"problems": [forms.ColumnProblem(problem.column, problem.rule, problem.cure)], "toml": None}
     missing: dict[str, int] = {}
     if current.is_ready:
         counts = (column["missing"] for column in studio.profile(project)["columns"])
         missing = dict(zip(current.facts["columns"], counts, strict=True))
-    problems = problems_of(content, missing)
+    problems = forms.problems_of(content, missing)
     toml = None
     if not problems:
         with contextlib.suppress(NorenError):
-            toml = schema_of(content).to_toml()
+            toml = forms.schema_of(content).to_toml()
     return {"problems": problems, "toml": toml}
 
 
 def _requested_schema(toml: str | None, content: Mapping[str, Any] | None, preset: str | None) -> Schema:
     if preset is not None:
         return Schema.preset(preset)
-    return schema_of(content or {}) if toml is None else Schema.from_toml(toml)
+    return forms.schema_of(content or {}) if toml is None else Schema.from_toml(toml)
 
 
 def answer(studio: Studio, project: str, about: str, column: str | None, value: str) -> Job | None:
@@ -268,16 +259,16 @@ def answer(studio: Studio, project: str, about: str, column: str | None, value: 
     could: dict[str, set[str]] = {
         "kind": set(Kind),
         "customer": set(names),
-        "role": {*Role, LEAVE_OUT},
+        "role": {*Role, forms.LEAVE_OUT},
         "format": {a["value"] for q in questions for a in q["answers"] if q["column"] == column},
     }
     could["number"] = could["format"]
     if value not in could.get(about, set()) or (about in ("role", "format", "number") and column not in names):
         raise ParameterError(_("this question has no such answer"), value=value)
-    answers = with_answer(known.get("answers", []), about, column, value)
+    answers = forms.with_answer(known.get("answers", []), about, column, value)
     similar = (entry for entry in questions if entry["about"] == about)
     question = next((entry for entry in similar if about in ("kind", "customer") or entry["column"] == column), None)
-    taken = None if question is None else answer_of(question, known.get("answers", [])) or question["chosen"]
+    taken = None if question is None else forms.answer_of(question, known.get("answers", [])) or question["chosen"]
     if current.is_ready and value == taken:
         studio.store.change_project(project, facts=dict(current.facts) | {"answers": answers})
         return None

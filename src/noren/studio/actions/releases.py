@@ -62,10 +62,7 @@ Number = Annotated[int, parameter(ge=1, le=10**6)]
 Record = Annotated[
     str, parameter(pattern="^[0-9a-f]{64}$", description="a record: the digest of its entry of the trail")
 ]
-To = Annotated[
-    str,
-    parameter(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"]),
-]
+To = Annotated[str, parameter(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"])]
 Purpose = Annotated[str, parameter(min_length=1, max_length=500, examples=["forecasting of sales"])]
 Until = Annotated[str | None, parameter(max_length=10, examples=["2027-03-31"])]
 Reason = Annotated[

@@ -50,10 +50,7 @@ _MOST_RUNS: Final = 200
 
 Attacks = Annotated[Sequence[str] | None, parameter(max_length=60, description="left out: every attack that fits")]
 Measures = Annotated[Sequence[str] | None, parameter(max_length=60, description="left out: every measure that fits")]
-Seed = Annotated[
-    int | None,
-    parameter(ge=0, lt=2**63, description="left out: drawn at random; never shown again"),
-]
+Seed = Annotated[int | None, parameter(ge=0, lt=2**63, description="left out: drawn at random; never shown again")]
 
 
 @action(UserRole.STEWARD, "POST /projects/{project}/runs", status=202, **body("Order"))

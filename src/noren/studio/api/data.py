@@ -21,7 +21,7 @@ from noren.studio import hierarchies as groups
 from noren.studio.actions import StrictInput
 from noren.studio.actions import projects as acts
 from noren.studio.api.models import BYTES, Ident, JobOut, TheStudio, add_action, job_out
-from noren.studio.forms.columns import content_of
+from noren.studio.forms.columns import ColumnProblem, content_of
 from noren.studio.hierarchies import BuilderRequest, hierarchy_facts
 from noren.studio.service import Studio
 from noren.studio.store import Job
@@ -46,19 +46,10 @@ class SchemaOut(BaseModel):
     leave_out: list[str]
 
 
-class ColumnProblemOut(BaseModel):
-    """What is wrong with a column (or with all), or a question about it."""
-
-    column: str | None
-    message: str
-    cure: str
-    is_question: bool
-
-
 class Checked(BaseModel):
     """Every problem with a schema, without reading the data by it."""
 
-    problems: list[ColumnProblemOut]
+    problems: list[ColumnProblem]
     toml: str | None
 
 
@@ -196,20 +187,12 @@ class LevelOut(BaseModel):
     more: int
 
 
-class BuilderRequestOut(BaseModel):
-    """The builder that made a hierarchy, and its parameters."""
-
-    by: str
-    text: str
-    other: str
-
-
 class HierarchyOut(BaseModel):
     """How a column's hierarchy was made; ``reason`` tells why there is none. One only looked at has no ``file``."""
 
     name: str
     made: Literal["default", "widths", "built", "uploaded"]
-    request: BuilderRequestOut | None
+    request: BuilderRequest | None
     widths: list[float] | None
     file: str | None
     reason: str | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, cast
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -19,13 +19,11 @@ from noren.web.errors import ErrorText
 
 
 def _studio(request: Request) -> Studio:
-    studio: Studio = request.app.state.studio
-    return studio
+    return cast("Studio", request.app.state.studio)
 
 
 def _who(request: Request) -> StudioIdentity:
-    who: StudioIdentity = request.state.who
-    return who
+    return cast("StudioIdentity", request.state.who)
 
 
 TheWho = Annotated[StudioIdentity, Depends(_who)]

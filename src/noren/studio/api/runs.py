@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
 
 from noren.judgement.frontier import frontier
 from noren.studio import approvals, exports
@@ -17,8 +16,9 @@ from noren.studio.actions import releases as release_acts
 from noren.studio.actions import runs as acts
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, ListSlice, Name, TheStudio, TheWho, add_action, job_out, streamed
+from noren.studio.approvals import Publication, PublicationOut
 from noren.studio.service import RunQuery, Studio, find_runs, pair_of
-from noren.studio.store import Job, State
+from noren.studio.store import State
 from noren.studio.users import UserRole, least
 from noren.web.errors import errors
 
@@ -31,14 +31,9 @@ _SIGN_OF_LIFE = 15.0
 _EVENTS, _ZIP = "text/event-stream", "application/zip"
 
 
-def jobs_out(studio: Studio, jobs: Sequence[Job]) -> list[JobOut]:
-    """Return jobs as the interface tells them."""
-    return [job_out(studio, job) for job in jobs]
-
-
 add_action(router, acts.start_run, JobOut, job_out)
-add_action(router, acts.start_sweep, list[JobOut], jobs_out)
-add_action(router, acts.start_search, list[JobOut], jobs_out)
+for start in (acts.start_sweep, acts.start_search):
+    add_action(router, start, list[JobOut], lambda studio, jobs: [job_out(studio, job) for job in jobs])
 
 
 class _Runs(ListSlice, RunQuery):
@@ -218,44 +213,21 @@ def download_reconstruction(
 approval_router = APIRouter(tags=["sharing"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 
-class PublicationOut(BaseModel):
-    """The record of a release, with its verdict on that day."""
-
-    project: str
-    what: str = Field(description="the run, or ledger-N for a release of the ledger")
-    label: str
-    who: str
-    when: str
-    to: str
-    purpose: str
-    until: str | None
-    over: bool
-    reason: str = Field(description="why it was released although it did not meet the rule")
-    digest: str = Field(description="of the public rows, as noren digest prints it")
-    rows: int
-    judged: dict[str, Any]
-    entry: str = Field(description="the digest of its entry of the trail, which names the record")
-    state: Literal["waiting", "released", "refused"]
-    decided_by: str | None
-    decided: str
-    refusal: str
-
-
 for act in (release_acts.publish_run, release_acts.publish_release, release_acts.approve, release_acts.refuse):
-    add_action(approval_router, act, PublicationOut, lambda _studio, record: record.as_dict())
+    add_action(approval_router, act, PublicationOut)
 
 
 @approval_router.get("/projects/{project}/publications", response_model=list[PublicationOut])
-def list_publications(project: Ident, studio: TheStudio) -> list[dict[str, Any]]:
+def list_publications(project: Ident, studio: TheStudio) -> list[Publication]:
     """Return the records of a project, also those that wait for an approval or were refused, the newest first."""
-    return [record.as_dict() for record in approvals.records(studio, studio.project(project).id)]
+    return approvals.records(studio, studio.project(project).id)
 
 
 @approval_router.get("/inbox", response_model=list[PublicationOut])
 @least(UserRole.REVIEWER)
-def show_inbox(studio: TheStudio, who: TheWho) -> list[dict[str, Any]]:
+def show_inbox(studio: TheStudio, who: TheWho) -> list[Publication]:
     """Return the records that wait for the user's decision, the oldest first."""
-    return [record.as_dict() for record in approvals.inbox(studio, who)]
+    return approvals.inbox(studio, who)
 
 
 ledger_router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

@@ -24,8 +24,7 @@ KINDS: Final = {
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Do what the order says and return what the studio should know of it."""
     module, function = KINDS[order["kind"]]
-    answer: dict[str, Any] = getattr(import_module(f"noren.studio.work.{module}"), function)(order, folder, progress)
-    return answer
+    return dict(getattr(import_module(f"noren.studio.work.{module}"), function)(order, folder, progress))
 
 
 _ENOUGH_DONE: Final = 0.05

@@ -9,6 +9,7 @@ import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ from noren.studio.hierarchies import FACTS, FOLDER, forget_categories, make_hier
 MOST_COLUMNS: Final = 1_000
 """Columns of a file that a page can ask a person about."""
 _FIRST_LINE: Final = 1 << 20
+_OF_A_COLUMN: Final = frozenset({"format", "number", "role"})
 ENDINGS: Final = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 """How files are named that can be read; a file is known by its content, and by its name where that does not tell."""
 _GUESSED, _READ, _WRITTEN, _PROFILED = 0.1, 0.6, 0.75, 0.9
@@ -51,20 +53,10 @@ _NO_PLAIN_VALUES: Final = (
 class _Draft:
     """What is known before rows are read.
 
-    Attributes
-    ----------
-    names
-        The columns of the file, in its order.
-    open
-        The columns of which nothing says what they are for.
-    questions
-        What the guess could not decide, in each language, with the answer where a person gave one.
-    answers
-        What a person answered so far: the guess keeps to it.
-    unreadable
-        Columns that hold no plain values (lists, bytes); they are left out.
-    examples
-        Of each column a cell as it stands in the file, and the value it means.
+    ``names`` are the columns of the file, in its order. Of those that are ``open`` nothing says what they are for;
+    those that are ``unreadable`` hold no plain values (lists, bytes) and are left out. ``questions`` are what the guess
+    could not decide, in each language, ``answers`` what a person answered so far, to which the guess keeps.
+    ``examples`` are of each column a cell as it stands in the file, and the value it means.
     """
 
     schema: Schema
@@ -146,17 +138,16 @@ def _known(order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
 
         records, form = open_dataset(order["dataset"]).data, {"kind": "catalog", "name": order["dataset"]}
     names = list(records.schema.names)
-    draft = _Draft(records.schema, names, form)
-    if "schema" in order:
-        schema, out = Schema.from_toml(order["schema"]), order["leave_out"]
-        draft = _Draft(schema, names, form, out)
-        _keep(draft, folder)
-        reject_other_columns(form["name"], [name for name in names if name not in out], schema)
-        if schema.kind == Kind.TABLE:
-            return Table.of(records.frame, schema), draft
-        made = History.of(records.frame, schema)
-        records = replace(made, master=records.master) if isinstance(records, History) else made
-    return records, draft
+    if "schema" not in order:
+        return records, _Draft(records.schema, names, form)
+    schema, out = Schema.from_toml(order["schema"]), order["leave_out"]
+    draft = _Draft(schema, names, form, out)
+    _keep(draft, folder)
+    reject_other_columns(form["name"], [name for name in names if name not in out], schema)
+    if schema.kind == Kind.TABLE:
+        return Table.of(records.frame, schema), draft
+    made = History.of(records.frame, schema)
+    return replace(made, master=records.master) if isinstance(records, History) else made, draft
 
 
 @contextlib.contextmanager
@@ -305,9 +296,6 @@ def give_role(
     return dict(facts) | draft.facts() | same | {"columns": list(schema.names), "missing": missing}
 
 
-_OF_A_COLUMN: Final = frozenset({"format", "number", "role"})
-
-
 def guessed_with(source: SourceLike, answers: Answers) -> SchemaGuess:
     """Return what the columns of a file mean, guessed where nobody answered."""
     of_file = {entry["about"]: entry["value"] for entry in answers if entry["about"] in OF_THE_FILE}
@@ -335,12 +323,11 @@ def questions_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
             "column": asks.column,
             "chosen": asks.chosen,
             "stops": asks.stops,
-            "text": _in_every_language(asks.text),
-            "answers": [{"value": answer.value, "label": _in_every_language(answer.label)} for answer in asks.answers],
+            "text": in_every_language(partial(retranslate, asks.text)),
+            "answers": [
+                {"value": answer.value, "label": in_every_language(partial(retranslate, answer.label))}
+                for answer in asks.answers
+            ],
         }
         for asks in guess.questions
     ]
-
-
-def _in_every_language(text: str) -> dict[str, str]:
-    return in_every_language(lambda: str(retranslate(text)))

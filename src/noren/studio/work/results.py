@@ -22,7 +22,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field, ValidationError
@@ -55,14 +55,6 @@ _EMPTY: dict[str, Any] = {"label": "", "notes": {}, "scores": {}, "failed": [], 
 Part = Literal["attack", "measure", "audit"]
 
 
-class Failure(TypedDict):
-    """A component that did not come to its end, and why, in each language."""
-
-    component: str
-    kind: Part
-    reason: dict[str, str]
-
-
 class RunFolder(RunStore):
     """What a run has so far, in the folder of its job.
 
@@ -74,7 +66,7 @@ class RunFolder(RunStore):
         self.release: Release | None = None
         """The release, where sweeps have the same; None where this run made another."""
         self._content: dict[str, Any] = deepcopy(_EMPTY) | (read_json(folder / _OUTCOME) or {})
-        self.failed: list[Failure] = self._content["failed"]
+        self.failed: list[dict[str, Any]] = self._content["failed"]
         """What did not come to its end."""
         self.audited: bool | None = self._content["audited"]
         """Whether the claim of the release was checked: None before it was made, and where it claims nothing."""
@@ -175,7 +167,7 @@ class RunFolder(RunStore):
 
     def add_failure(self, kind: Part, name: str, reason: dict[str, str]) -> None:
         """Keep that a component failed, and why."""
-        self.failed.append(Failure(component=name, kind=kind, reason=reason))
+        self.failed.append({"component": name, "kind": kind, "reason": reason})
         self._write()
 
     @contextmanager
@@ -228,10 +220,9 @@ def forget_failures(folder: Path) -> None:
     (folder / _DOING).unlink(missing_ok=True)
 
 
-def load_outcome(folder: Path, label: str | None = None) -> Outcome:
+def load_outcome(folder: Path) -> Outcome:
     """Return the outcome of a run."""
-    outcome = RunFolder(folder).outcome(Release.load(folder / "release"))
-    return replace(outcome, label=label) if label else outcome
+    return RunFolder(folder).outcome(Release.load(folder / "release"))
 
 
 class Result(RunView):
@@ -293,16 +284,11 @@ def _place(folder: Path, ended: str | None, rule: Rule) -> RiskUtilityPoint | No
     return None if result is None or verdict is None else result.place(verdict)
 
 
-def failures(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+def failures(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what failed, in the reader's language: the component, what it is, and why."""
     language = active_language()
     return [
-        {
-            "component": part["component"],
-            "kind": part["kind"],
-            "what": say(f"kind.{part['kind']}"),
-            "reason": part["reason"].get(language) or part["reason"]["en"],
-        }
+        part | {"what": say(f"kind.{part['kind']}"), "reason": part["reason"].get(language) or part["reason"]["en"]}
         for part in summary.get("failed", [])
     ]
 
@@ -327,11 +313,9 @@ def missing_sentence(summary: Mapping[str, Any]) -> str:
         return ""
     if summary.get("audited") is False:
         return say("missing.audit")
-    attacks = [part["component"] for part in failed if part["kind"] == "attack"]
-    if attacks:
-        return say("missing.attacks", len(attacks), count=len(attacks), names=listing(attacks))
-    names = listing([part["component"] for part in failed])
-    return say("missing.measures", len(failed), count=len(failed), names=names)
+    attacks = [part for part in failed if part["kind"] == "attack"]
+    names = [part["component"] for part in attacks or failed]
+    return say("missing.attacks" if attacks else "missing.measures", len(names), count=len(names), names=listing(names))
 
 
 def unmeasured_reason(summary: Mapping[str, Any], axis: Literal["use", "risk"]) -> str:

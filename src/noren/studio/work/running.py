@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 _SHARED = "shared.json"
 """Names the folders of the project where a run shares its release and guesses with sweeps."""
 _VIEWED = 0.92
+_FOLDS_SEED = 0
+_ABOUT_PEOPLE: Any = {"facts": {"tried": {"__all__": {"right_at"}}}}
+"""Which answers of an attack are right is told in the secret part alone."""
 
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
@@ -107,7 +110,8 @@ def write_report_of(order: dict[str, Any], folder: Path, progress: Progress) -> 
 
     original, files = original_of(order), Folders(Path(order["root"]))
     progress(0.1)
-    outcomes = [load_outcome(files.job(order["project"], run["id"]), run.get("label")) for run in order["runs"]]
+    loaded = [(load_outcome(files.job(order["project"], run["id"])), run["label"]) for run in order["runs"]]
+    outcomes = [replace(outcome, label=label) for outcome, label in loaded]
     progress(0.4)
     about = {"rule": order.get("rule"), "title": order.get("title")}
     write_report(original, outcomes, folder / "report.html", **about, pseudonyms=False)
@@ -128,9 +132,6 @@ def judge_file(order: dict[str, Any], folder: Path, progress: Progress) -> dict[
     return {"facts": verdict.facts.model_dump(mode="json")}
 
 
-_FOLDS_SEED = 0
-
-
 def reconstruct(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Reconstruct as the release's statement says, and as ``noren reconstruct`` does where nothing is chosen."""
     from noren import api
@@ -144,10 +145,6 @@ def reconstruct(order: dict[str, Any], folder: Path, progress: Progress) -> dict
         write(table, folder / f"reconstructed.{ending}")
     progress(1.0)
     return {"run": run, "records": len(records), "model": reconstruction.model}
-
-
-_ABOUT_PEOPLE: Any = {"facts": {"tried": {"__all__": {"right_at"}}}}
-"""Which answers of an attack are right is told in the secret part alone."""
 
 
 def weigh_or_add(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
