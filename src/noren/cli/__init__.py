@@ -97,7 +97,7 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
 
     import typer
 
-    from noren.cli.parts.commands import situation
+    from noren.cli.parts.commands import situation, wording
     from noren.cli.parts.help_pages import usage_sentence
     from noren.errors import NorenError
 
@@ -134,14 +134,10 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
             return 2
         if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in _OF_SERVERS:
             extra = "arena" if words[:1] == ["contest"] else "studio"
-            missing = _("{package} is not installed; pip install 'noren[{extra}]'")
-            _print_error(missing.format(package=error.name, extra=extra))
+            _print_error(wording("not_installed", package=error.name, extra=extra))
             return 2
-        _print_error(
-            _("internal error ({kind}: {message}); run again with --debug and report it").format(
-                kind=type(error).__name__, message=" ".join(str(error).split())[:200]
-            )
-        )
+        message = " ".join(str(error).split())[:200]
+        _print_error(wording("internal_error", kind=type(error).__name__, message=message))
         return 70
     # typer answers Ctrl-C with 130
     return answer if isinstance(answer, int) else 0

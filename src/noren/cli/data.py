@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, TextTable, app, number, progress_bar, refusal, say
+from noren.cli.parts.commands import Note, Output, Part, TextTable, app, number, progress_bar, refusal, say, wording
 from noren.cli.parts.inputs import CustomerColumn, Force, Original, PeopleReading, Reading, Rows, SchemaName, answers
 from noren.cli.releases import checked_parts
 from noren.errors import FileError, FormatError, InputError, OutputError, SchemaError
@@ -40,6 +40,7 @@ def sample(
 
     seed = checked_seed(seed)
     answer: dict[str, float]
+    labels: tuple[str, ...]
     if kind == "people":
         if master is not None or schema not in ("sample", "people"):
             raise refusal("excludes", flag="--kind people", others="--schema, --master")
@@ -51,31 +52,17 @@ def sample(
         class_sizes = people.frame.group_by(quasi).len()["len"]
         unique = int((class_sizes == 1).sum())
         answer = {"rows": len(people), "combinations": len(class_sizes), "unique": unique}
-        facts = [
-            (_("People"), number(answer["rows"])),
-            (_("Combinations of quasi-identifiers"), number(answer["combinations"])),
-            (_("Unique people"), number(unique)),
-        ]
+        labels = _("People"), _("Combinations of quasi-identifiers"), _("Unique people")
     else:
         with progress_bar() as progress:
-            shape = write_sample(
-                out,
-                Schema.load(schema),
-                customers=customers,
-                rows=_PURCHASES if rows is None else rows,
-                items=items,
-                seed=seed,
-                master_path=master,
-                progress=progress,
-            )
+            sizes = {"customers": customers, "rows": _PURCHASES if rows is None else rows, "items": items}
+            shape = write_sample(out, Schema.load(schema), **sizes, seed=seed, master_path=master, progress=progress)
         answer = {"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h}
-        facts = [
-            (f"{_('Customers')} (n)", number(shape.n)),
-            (f"{_('Purchases')} (m)", number(shape.m)),
-            (_("Different items per customer, mean (b)"), number(shape.b)),
-            (_("Jaccard similarity of two customers, mean (µ)"), number(shape.mu)),
-            (_("Items shared by two customers, mean (h)"), number(shape.h)),
-        ]
+        labels = (
+            *(f"{_('Customers')} (n)", f"{_('Purchases')} (m)", _("Different items per customer, mean (b)")),
+            *(_("Jaccard similarity of two customers, mean (µ)"), _("Items shared by two customers, mean (h)")),
+        )
+    facts = [(label, number(value)) for label, value in zip(labels, answer.values(), strict=True)]
     return Output(answer | {"out": str(out)}, [TextTable(("", _("Value")), facts, str(out))])
 
 
@@ -90,8 +77,7 @@ def convert(
 
     with progress_bar() as progress:
         rows = run(source, target, schema, progress=lambda done, count: progress(done, f"{count:,}"))
-    written = _("{rows:,} rows written to {out}").format(rows=rows, out=target)
-    return Output({"rows": rows, "out": str(target)}, [written])
+    return Output({"rows": rows, "out": str(target)}, [wording("rows_written", rows=rows, out=target)])
 
 
 @app.command("categorize")
@@ -143,10 +129,9 @@ def categorize(
     groups = categories.groups()
     listed = [{"category": c, "name": categories.name(c), "items": len(members)} for c, members in groups.items()]
     rows = [(c, categories.name(c), f"{len(members):,}") for c, members in groups.items()]
-    written = _("written to {out}").format(out=out)
     return Output(
         {"out": str(out), "items": len(categories.of_item), "categories": listed},
-        [TextTable((_("Category"), _("Name"), _("Items")), rows), Note(written)],
+        [TextTable((_("Category"), _("Name"), _("Items")), rows), Note(wording("written", out=out))],
     )
 
 
@@ -237,20 +222,11 @@ def datasets(context: typer.Context) -> Output | None:
             where: str | None = str(find(dataset.name).folder)
         except FileError:
             where = None
-        listed.append(
-            {
-                "name": dataset.name,
-                "title": _(dataset.title),
-                "schema": dataset.schema,
-                "kind": str(dataset.kind),
-                "rows": dataset.rows,
-                "licence": _(dataset.licence),
-                "folder": where,
-                "can_be_fetched": dataset.archive is not None,
-            }
-        )
-        about = (dataset.name, dataset.schema, f"{dataset.rows:,}", _(dataset.title))
-        rows.append((*about, where or "–"))
+        name, title, schema, kind = dataset.name, _(dataset.title), dataset.schema, str(dataset.kind)
+        about = {"name": name, "title": title, "schema": schema, "kind": kind, "rows": dataset.rows}
+        fetched = dataset.archive is not None
+        listed.append(about | {"licence": _(dataset.licence), "folder": where, "can_be_fetched": fetched})
+        rows.append((name, schema, f"{dataset.rows:,}", title, where or "–"))
     table = TextTable((_("Name"), _("Schema"), _("Rows"), _("Title"), _("Folder")), rows)
     return Output({"datasets": listed}, [table])
 
@@ -322,7 +298,7 @@ def build(
             examples = "; ".join(f"{label} ({count:,})" for label, count in level["examples"])
             rows.append((str(i), f"{level['labels']:,}", f"{level['smallest']:,}", examples))
         path = hierarchy["out"]
-        note = _("nothing was written; use --out") if path is None else _("written to {out}").format(out=path)
+        note = _("nothing was written; use --out") if path is None else wording("written", out=path)
         parts += [TextTable(headings, rows, hierarchy["column"]), Note(note)]
     return Output(made[0] if column is not None else {"hierarchies": made}, parts)
 
@@ -334,9 +310,7 @@ def _reject_existing(out: Path | None, force: bool) -> None:
     if out is None or not out.is_file():
         return
     if not force:
-        raise OutputError(
-            _("{path} already exists; choose another path, or add --force to replace it").format(path=out)
-        )
+        raise OutputError(wording("exists", path=out))
     try:
         existing = check_hierarchy(out)
     except InputError:
@@ -389,9 +363,8 @@ def check(
     for checked in checks:
         name, summary = checked.file.name, []
         if checked.hierarchy is not None:
-            sentence = _("{file} is valid: {values:,} values, {levels} levels")
-            size = {"values": len(checked.hierarchy.values), "levels": checked.hierarchy.depth}
-            summary.append(sentence.format(file=name, **size))
+            values, levels = len(checked.hierarchy.values), checked.hierarchy.depth
+            summary.append(wording("hierarchy_valid", file=name, values=values, levels=levels))
         notes = [f"{name}: {note}" for note in checked.notes]
         parts += checked_parts(name, checked.problems[:limit], len(checked.problems), notes, summary)
     answer = {"valid": valid, "files": [checked.as_dict() for checked in checks]}

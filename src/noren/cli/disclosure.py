@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, TextTable, app, progress_bar, refusal
+from noren.cli.parts.commands import Note, Output, Part, TextTable, app, progress_bar, refusal, wording
 from noren.cli.parts.inputs import Control, Original, PeopleReading, Reading, RuleName, comma_separated
 from noren.i18n import _
 
@@ -68,9 +68,8 @@ def infer(
     parts: list[Part] = []
     for inferred in study.inferred:
         threat_label = " ".join(filter(None, (threats[inferred.threat], inferred.about)))
-        words = _("{threat}, {attack}: {members:,} members, {controls:,} controls")
         sizes = {"members": inferred.members, "controls": inferred.controls}
-        parts.append(words.format(threat=threat_label, attack=inferred.by, **sizes))
+        parts.append(wording("inferred", threat=threat_label, attack=inferred.by, **sizes))
         rows = [(name, f"{n.value:.3f}", f"{n.low:.3f} … {n.high:.3f}") for name, n in inferred.numbers.items()]
         parts.append(TextTable(("", _("Value"), "95 %"), rows))
     for name, reason in study.not_tried.items():
@@ -138,16 +137,11 @@ def _unicity_parts(result: Unicity, sentences: list[str], chart: Path | None) ->
         yield TextTable(*release_table(result.release.as_list()), _("Release"))
     yield from map(Note, sentences)
     known = ", ".join(f"{name} ({word})" for name, word in result.columns.items())
-    yield Note(
-        _("Known of each purchase: {known}. Customers examined: {sampled:,} of {customers:,}.").format(
-            known=known, sampled=result.sampled, customers=result.customers
-        )
-    )
+    yield Note(wording("known_columns", known=known, sampled=result.sampled, customers=result.customers))
     if result.beyond is not None:
-        beyond = _("No examined customer has {count:,} different purchases; the maximum is {most:,}.")
-        yield Note(beyond.format(count=result.beyond, most=result.most))
+        yield Note(wording("beyond_most", count=result.beyond, most=result.most))
     if chart is not None:
-        yield Note(_("written to {out}").format(out=chart))
+        yield Note(wording("written", out=chart))
 
 
 Columns = Annotated[str, Option("--columns", help=_("Columns separated by commas (default: all quasi-identifiers)."))]
@@ -177,14 +171,9 @@ def identifiers(
         share = percent(group.separation) + interval
         rows.append((" + ".join(group.columns), percent(group.alone), share, percent(group.distinction)))
     headings = (_("Columns"), _("Unique"), _("Separation"), _("Distinction"))
-    meaning = _(
-        "Unique: share of people with a unique combination. Separation: share of pairs of people that differ. "
-        "Distinction: different combinations per person."
-    )
-    parts: list[Part] = [TextTable(headings, rows), Note(meaning)]
+    parts: list[Part] = [TextTable(headings, rows), Note(wording("separation"))]
     if result.searched < result.possible:
-        searched = _("{searched:,} of {possible:,} combinations were searched: those that extend a strong one")
-        parts.append(Note(searched.format(searched=result.searched, possible=result.possible)))
+        parts.append(Note(wording("searched", searched=result.searched, possible=result.possible)))
     return Output(result.as_dict(), parts)
 
 
@@ -206,18 +195,13 @@ def population(
     result = estimate(data, size, fraction=fraction, columns=comma_separated(columns))
     rows = []
     for name in ("pitman", "zayatz", "snb"):
-        if name in result.estimates:
-            value = result.estimates[name]
+        if (value := result.estimates.get(name)) is None:
+            rows.append((name, "", "", result.failed[name]))
+        else:
             mark = "←" if name == result.chosen else ""
             rows.append((name, f"{value:,.0f}", percent(value / result.population), mark))
-        else:
-            rows.append((name, "", "", result.failed[name]))
-    summary = _(
-        "{unique:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people. "
-        "The estimates assume that the table is a random sample of the population."
-    )
     sizes = {"rows": result.rows, "fraction": percent(result.fraction), "population": result.population}
-    notes = [summary.format(unique=result.alone, **sizes), estimates_differ(result)]
+    notes = [wording("population", unique=result.alone, **sizes), estimates_differ(result)]
     estimates = TextTable((_("Estimator"), _("Unique people"), _("Share"), ""), rows)
     return Output(result.as_dict(), [estimates, *(Note(note) for note in notes if note)])
 
@@ -238,5 +222,4 @@ def threshold(
 
     test = build(Effective, {"bound": bound, "p": p, "alpha": alpha})
     r = run(n, bound=bound, p=Fraction(test.p), alpha=Fraction(test.alpha))
-    words = _("{r} of {n} must be right") if r <= n else _("even {n} right guesses are not effective")
-    return Output({"n": n, "r": r}, [words.format(r=r, n=n)])
+    return Output({"n": n, "r": r}, [wording("effective" if r <= n else "never_effective", r=r, n=n)])

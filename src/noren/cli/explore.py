@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, refusal, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, refusal, say, situation, wording
 from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated
 from noren.i18n import _, use_language
 
@@ -65,15 +65,8 @@ def explore(
     data = reading.load(path, schema=None if file is None else file.schema())
     if file is not None and file.differs(data):
         say(_("{file}: this sweep was made from other data").format(file=sweep))
-    options = {
-        "attacks": attacks,
-        "measures": measures,
-        "seeds": seeds,
-        "cache": cache,
-        "rule": rule,
-        "purpose": purpose,
-    }
-    request = _sweep_request(data, file, methods=methods or "all", flags=context.args, **options)
+    options = {"attacks": attacks, "measures": measures, "seeds": seeds, "rule": rule, "purpose": purpose}
+    request = _sweep_request(data, file, methods=methods or "all", flags=context.args, cache=cache, **options)
     how: dict[str, Any] = {"cache": cache, "fresh": fresh, "workers": workers}
     try:
         with watching(quiet=situation.json) as watch:
@@ -121,7 +114,7 @@ def _sweep_request(
         kinds = [every_method[name] for name in comma_separated(methods)]
     values = {name: value for parameters in sweep_flags(kinds, flags) for name, value in parameters.items()}
     request, left_out = build_request(data, methods, values, **options)
-    say(*(_("skipped: {reason}").format(reason=line) for line in left_out))
+    say(*(wording("left_out", reason=line) for line in left_out))
     return request
 
 
@@ -149,10 +142,9 @@ def _parts(study: SweepStudy, out: Path | None) -> Iterator[Part]:
             yield _("{label} was refused: {reason}").format(label=setting.label, reason=setting.runs[0].reason())
     yield from (*study.answer, rule_sentence(study.request.rule))
     if out is not None:
-        yield _("written to {out}").format(out=out)
+        yield wording("written", out=out)
         yield _("Report: {page}").format(page=(out / "report.html").resolve().as_uri())
-    counts = _("{computed} units of work computed, {cached} from the cache.")
-    yield Note(counts.format(computed=study.computed, cached=study.cached))
+    yield Note(wording("units", computed=study.computed, cached=study.cached))
 
 
 _OTHER_LINES = 8
@@ -176,13 +168,8 @@ def watching(*, quiet: bool = False) -> Iterator[SweepProgress]:
                 return
             self.over += 1
             label, state, use, risk, verdict, time = cells(line)
-            facts = [
-                state,
-                _("utility {utility}, risk {risk}").format(utility=use, risk=risk) if use else "",
-                verdict,
-                time,
-            ]
-            say(f"[{self.over}/{self.total}] {label}: {', '.join(fact for fact in facts if fact)}")
+            place = _("utility {utility}, risk {risk}").format(utility=use, risk=risk) if use else ""
+            say(f"[{self.over}/{self.total}] {label}: {', '.join(filter(None, (state, place, verdict, time)))}")
 
     if not quiet and sys.stderr.isatty():
         with _live() as watch:
@@ -194,8 +181,7 @@ def watching(*, quiet: bool = False) -> Iterator[SweepProgress]:
 def forecast_sentence(prospect: SweepForecast) -> str:
     """Return how much work a sweep has to do, and what of it may be slow."""
     counts = {"releases": len(prospect.lines), "left": prospect.left, "cached": prospect.cached}
-    text = _("Releases: {releases}; work to do: {left:,}; cached: {cached:,}; processes: {workers}")
-    sentence = text.format(**counts, workers=prospect.workers)
+    sentence = wording("sweep_counts", **counts, workers=prospect.workers)
     if prospect.slow:
         sentence += _("; slow on large data: {names}").format(names=", ".join(prospect.slow))
     return sentence
@@ -220,14 +206,8 @@ def cells(line: PointProgress) -> tuple[str, ...]:
     if result.place is None:
         return label, state, "", "", result.reason(), time
     use, risk = result.place.use, result.place.risk
-    return (
-        label,
-        state,
-        "–" if use is None else decimal(use),
-        "–" if risk is None else percent(risk),
-        verdict_label(result.status),
-        time,
-    )
+    numbers = "–" if use is None else decimal(use), "–" if risk is None else percent(risk)
+    return label, state, *numbers, verdict_label(result.status), time
 
 
 @contextlib.contextmanager
@@ -243,13 +223,8 @@ def _live() -> Iterator[SweepProgress]:
     from noren.sweeps.sweep import SweepProgress
 
     console = Console(stderr=True)
-    bar = Bar(
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-    )
+    columns = BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), TimeRemainingColumn()
+    bar = Bar(*columns, console=console)
     task = bar.add_task("", total=1.0)
     lines: list[PointProgress] = []
 

@@ -20,6 +20,7 @@ from noren.cli.parts.commands import (
     say,
     show,
     situation,
+    wording,
 )
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
 from noren.i18n import _
@@ -84,7 +85,7 @@ def init(
         *([] if made.settings.epsilon is None else [(f"{_('Budget')} ε", number(made.settings.epsilon))]),
         (_("Folder"), str(ledger)),
     ]
-    following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
+    following = wording("added_next", command=f"noren ledger add {ledger} T.csv --dry-run")
     return Output(_about(made), [TextTable(("", ""), rows), rule_sentence(made.settings.rule), Note(following)])
 
 
@@ -199,9 +200,7 @@ def _addition_parts(book: Ledger, proposal: Proposal, entry: LedgerEntry | None,
     yield attacks_sentence(after)
     if budget and not proposal.broken:
         yield _("The joint risk is within the budget.")
-    yield _("All releases up to {period}: {sentence}").format(
-        period=proposal.period, sentence=proposal.verdict.sentence
-    )
+    yield wording("all_releases", period=proposal.period, sentence=proposal.verdict.sentence)
     yield rule_sentence(book.settings.rule)
     yield from _curves_parts(book, None if entry else proposal)
     if explain:
@@ -211,14 +210,10 @@ def _addition_parts(book: Ledger, proposal: Proposal, entry: LedgerEntry | None,
         yield TextTable(headings, people)
     if entry is not None:
         folder = book.release_folder(entry.period)
-        yield _("{period} released: {rows:,} rows in {folder}").format(
-            period=entry.period, rows=entry.public_rows, folder=folder
-        )
-        yield Note(_("next: {command}").format(command=f"noren publish {folder} --out public/"))
+        yield wording("period_released", period=entry.period, rows=entry.public_rows, folder=folder)
+        yield Note(wording("added_next", command=f"noren publish {folder} --out public/"))
     elif not proposal.broken and not proposal.failed:
-        yield Note(
-            _("nothing was written; run again without --dry-run to release {period}").format(period=proposal.period)
-        )
+        yield Note(wording("not_written", period=proposal.period))
 
 
 def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, TextTable]:
@@ -252,7 +247,7 @@ def _recorded_parts(book: Ledger) -> Iterator[Part]:
         yield TextTable((_("Release"), "k", _("Adjacency"), "ε", "δ"), rows)
     yield from recorded.sentences()
     if (k := recorded.joint_k) is not None:
-        yield _("If rows of all releases by retention can be linked: k = {k}").format(k=number(k))
+        yield wording("remaining", k=number(k))
     if (limit := book.settings.epsilon) is not None:
         used = max((spent.epsilon for spent in recorded.spent.values()), default=0.0)
         yield f"{_('Budget')} ε: {limit:g}; {_('Remaining')}: {max(limit - used, 0.0):g}"
@@ -268,11 +263,8 @@ def overview(ledger: Folder) -> Output:
     book = Ledger.open(ledger)
     entries = book.entries
     if not entries:
-        following = f"noren ledger add {book.folder} T.csv --dry-run"
-        return Output(
-            _about(book),
-            [*_recorded_parts(book), Note(_("nothing was released yet; next: {command}").format(command=following))],
-        )
+        following = wording("nothing_released", command=f"noren ledger add {book.folder} T.csv --dry-run")
+        return Output(_about(book), [*_recorded_parts(book), Note(following)])
     verdicts = book.verdicts()
     limited = list(book.settings.budget) or ["mm"]
     rows = [
@@ -290,12 +282,11 @@ def overview(ledger: Folder) -> Output:
     certified = [f"{_('Certified')} {name.upper()}" for name in limited]
     headings = (_("Period"), _("Original rows"), _("Released rows"), *certified, "UM", "MM", "EMM", _("Verdict"))
     last = entries[-1].period
-    together = _("All releases up to {period}: {sentence}")
     parts: list[Part] = [
         TextTable((*headings, _("Added")), rows),
         certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone),
         attacks_sentence(entries[-1].risk),
-        together.format(period=last, sentence=verdicts[last].sentence),
+        wording("all_releases", period=last, sentence=verdicts[last].sentence),
         rule_sentence(book.settings.rule),
         *_curves_parts(book),
     ]
@@ -320,8 +311,7 @@ def check(ledger: Folder) -> Output:
     book = Ledger.open(ledger)
     wrong = book.check()
     problems = [{"file": str(error.file)} | error.problem.as_dict() for error in wrong]
-    unchanged = _("No file has changed (releases: {count}).").format(count=len(book.entries))
-    parts = [str(error) for error in wrong] or [unchanged]
+    parts = [str(error) for error in wrong] or [wording("no_file_changed", count=len(book.entries))]
     return Output({"ok": not wrong, "problems": problems}, parts, exit_code=2 if wrong else 0)
 
 
@@ -338,4 +328,4 @@ def _draw(book: Ledger, out: Path, proposal: Proposal | None) -> str:
     from noren.drawing.ledger_chart import Curves, write_ledger_chart
 
     write_ledger_chart(Curves.of(book, proposal), out)
-    return _("written to {out}").format(out=out)
+    return wording("written", out=out)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, progress_bar, say, situation
+from noren.cli.parts.commands import Failures, Note, Output, Part, TextTable, app, progress_bar, say, situation, wording
 from noren.cli.parts.inputs import Force, RuleName
 from noren.i18n import _
 
@@ -34,7 +34,7 @@ def _listing(kind: str, name: str | None) -> Output:
     registry = getattr(importlib.import_module(f"noren.{kind}"), kind)
     picked = [registry[n] for n in registry] if name is None else [registry[name]]
     broken = registry.broken() if name is None else {}
-    say(*(_("skipped: {reason}").format(reason=reason) for reason in broken.values()))
+    say(*(wording("left_out", reason=reason) for reason in broken.values()))
     parts: list[Part] = []
     if name is None:
         rows = [(c.name, _(c.summary), " ".join(f.flag for f in flags(c)), c.source) for c in picked]
@@ -101,10 +101,9 @@ def reproduce(
         )
     if out is not None:
         write(report, out, replace=force)
+    shown = ("row", "column", "paper", "ours")
     failed = [
-        _("{document} {part}, {row} {column}: {paper} in the paper, {ours} in Noren").format(
-            document=document, part=key, row=cell.row, column=cell.column, paper=cell.paper, ours=cell.ours
-        )
+        wording("differs_from_paper", document=document, part=key, **{field: getattr(cell, field) for field in shown})
         for document, key, cell in report.failed
     ]
     return Output(report.as_dict(), _reproduction_parts(report, out), exit_code=1 if failed else 0, remarks=failed)
@@ -140,10 +139,9 @@ def _reproduction_parts(report: Reproduction, out: Path | None) -> Iterator[Part
             yield textwrap.fill(f"{erratum.key}{mark}: {erratum.text}", width, subsequent_indent="  ")
         yield ""
     yield headline(report) + "."
-    counts = _("{computed} units of work computed, {cached} from the cache.")
-    yield counts.format(computed=report.computed, cached=report.cached)
+    yield wording("units", computed=report.computed, cached=report.cached)
     if out is not None:
-        yield _("written to {out}").format(out=out)
+        yield wording("written", out=out)
 
 
 def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:

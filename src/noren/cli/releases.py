@@ -22,6 +22,7 @@ from noren.cli.parts.commands import (
     say,
     situation,
     stoppable_bar,
+    wording,
 )
 from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, Seed, chosen
 from noren.errors import CheckFailedError, OutputError
@@ -87,8 +88,7 @@ def protect(
             done = where.protect(data, ready, out, progress=progress, **options)
     except (CheckFailedError, OutputError):  # a false claim or a full disk must not lose the work of a long search
         if seed is None:
-            words = _("nothing was written; --seed {seed} makes the same release again (keep it secret)")
-            say(words.format(seed=used))
+            say(wording("repeatable", seed=used))
         raise
     counts = (done.original_rows, done.public_rows, done.deleted_rows, done.inserted_rows)
     keys = ("original_rows", "public_rows", "deleted_rows", "added_rows")
@@ -107,7 +107,7 @@ def protect(
     parts: list[Part] = [TextTable(("", ""), [*facts, (_("Release"), str(out))])]
     parts += _losses_parts(done.losses) if done.losses else []
     parts += [Note(str(done.failure))] if done.failure else []
-    parts.append(Note(_("next: {command}").format(command=again)))
+    parts.append(Note(wording("added_next", command=again)))
     if done.failure and situation.json:
         say(str(done.failure))
     # the release is written, and must not be published yet
@@ -185,7 +185,7 @@ def report(
         for name, reason in outcomes[-1].failed.items():
             failures.add(f"{path.name}, {name}", reason)
     write_report(data, outcomes, out, rule=by)
-    print(_("written to {out}").format(out=out))
+    print(wording("written", out=out))
     if failures.reasons:
         raise typer.Exit(1)
 
@@ -225,15 +225,9 @@ def correlate(
         r, beyond = result.correlation(name), result.beyond_chance(name)
         verdict = {None: _("constant"), True: _("significant"), False: _("not significant")}[beyond]
         rows.append((name, "" if r is None else f"{r:.3f}", verdict))
-    count = _(
-        "{count} releases, U from {least} to {most}; a correlation beyond ±{limit:.3f} is significant (level {alpha:g})"
-    ).format(
-        count=len(result.releases),
-        least=number(min(result.error)),
-        most=number(max(result.error)),
-        limit=result.limit,
-        alpha=result.alpha,
-    )
+    least, most = number(min(result.error)), number(max(result.error))
+    significance = {"limit": result.limit, "alpha": result.alpha}
+    count = wording("correlated", count=len(result.releases), least=least, most=most, **significance)
     return Output(result.as_dict(), [TextTable((_("Measure"), _("Correlation with U"), ""), rows), Note(count)])
 
 
@@ -274,8 +268,7 @@ def draw(
     with progress_bar() as progress:
         write_draws(sets, draws, out, progress=progress)
     answer = {"out": str(out), "draws": draws, "rows": draws * len(public), "seed": seed}
-    written = _("{rows:,} rows written to {out}").format(rows=draws * len(public), out=out)
-    return Output(answer, [written])
+    return Output(answer, [wording("rows_written", rows=draws * len(public), out=out)])
 
 
 @app.command("check")
@@ -369,11 +362,9 @@ def papers(
     write_pack(pack, case, out, replace_existing=force)
     parts: list[Part] = []
     if not case.verdict.status.is_safe:
-        warning = _("warning: every document states the verdict: {verdict}")
-        parts.append(Note(warning.format(verdict=verdict_label(case.verdict.status))))
+        parts.append(Note(wording("documents_warn", verdict=verdict_label(case.verdict.status))))
     parts += [f"{document.name}  {document.title}" for document in pack.documents]
-    written = _("written to {out}; fields to fill in: {count}, listed in {file}")
-    parts.append(written.format(out=out, count=len(pack.fields()), file=pack.documents[-1].name))
+    parts.append(wording("documents_written", out=out, count=len(pack.fields()), file=pack.documents[-1].name))
     return Output(pack_as_data(pack, case) | {"papers": str(out)}, parts)
 
 
@@ -415,5 +406,5 @@ def publish(
     parts: list[Part] = [verdict_label(verdict.status), verdict.sentence]
     if override:
         parts.append(Note(_("Published despite the verdict: {reason}").format(reason=override)))
-    parts.append(f"{_('written to {out}').format(out=out)}: {', '.join(files)}")
+    parts.append(f"{wording('written', out=out)}: {', '.join(files)}")
     return Output({"published": str(out), "files": files, "override": override, **verdict.as_dict()}, parts)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, TextTable, app, number, progress_bar, refusal, situation
+from noren.cli.parts.commands import Note, Output, TextTable, app, number, progress_bar, refusal, situation, wording
 from noren.cli.parts.inputs import CustomerColumn, EngineName, Reading, Rows, SchemaName, comma_separated
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.retention.joint_release import Joint, JointPart
+    from noren.retention.joint_release import JointPart
 
 plan_commands = app.group(
     "plan",
@@ -50,18 +50,16 @@ def plan(
         raise refusal("missing", flag="--rows / --rho", example="--rows 32561")
     if rho is not None and not 0 <= rho < 1:
         raise ParameterError.out_of_range("rho", rho, "0 <= rho < 1")
-    plans = []
+    plans: list[tuple[float, list[float], int]] = []
     if rho is not None and rows is not None:
-        plans.append({"k": k_of([rho] * len(sizes), sizes, rows), "rho": [rho] * len(sizes), "rows": rows})
+        plans = [(k_of([rho] * len(sizes), sizes, rows), [rho] * len(sizes), rows)]
     elif rho is not None:
-        plans = [{"k": wanted, "rho": [rho] * len(sizes), "rows": rows_needed(wanted, rho, sizes)} for wanted in ks]
+        plans = [(wanted, [rho] * len(sizes), rows_needed(wanted, rho, sizes)) for wanted in ks]
     elif rows is not None:
-        plans = [{"k": wanted, "rho": keep_probabilities(wanted, sizes, rows, shares), "rows": rows} for wanted in ks]
-    lines = [
-        (number(float(str(p["k"]))), _rho_text(p["rho"]), number(float(str(p["rows"]))))  # type: ignore[arg-type]
-        for p in plans
-    ]
-    return Output({"domains": sizes, "plans": plans}, [TextTable(("k", "rho", _("Rows")), lines)])
+        plans = [(wanted, keep_probabilities(wanted, sizes, rows, shares), rows) for wanted in ks]
+    answer = {"domains": sizes, "plans": [{"k": k, "rho": rhos, "rows": needed} for k, rhos, needed in plans]}
+    lines = [(number(k), _rho_text(rhos), number(needed)) for k, rhos, needed in plans]
+    return Output(answer, [TextTable(("k", "rho", _("Rows")), lines)])
 
 
 @plan_commands.command("joint")
@@ -90,7 +88,11 @@ def joint(
     if rows is not None and rows != result.rows:
         raise refusal("other_rows", made=result.rows, rows=rows)
     room = result.room(keep) if keep is not None else None
-    notes = _reasons(result)
+    notes = [wording("joint_k_means")]
+    if result.repeated:
+        notes.append(_("Attributes released more than once: {names}.").format(names=", ".join(result.repeated)))
+    if result.same_table is None:
+        notes.append(_("Assumption: all releases are of the same table. Only the number of rows can be checked."))
     listed = [
         {"release": part.name, "attributes": part.attributes, "rho": part.rhos, "k": part.k, "odds": part.odds}
         for part in result.parts
@@ -105,11 +107,9 @@ def joint(
     total = (_("Total"), ", ".join(result.attributes), "", number(round(result.k, 6)), f"{result.odds:.3g}")
     table = TextTable((_("Release"), _("Attributes"), "rho", "k", "Π b²"), [*lines, total])
     if keep is not None and room is None:
-        broken = _("The joint k is {k:.4g}, already below {keep:g}.")
-        notes.append(broken.format(keep=keep, k=result.k))
+        notes.append(wording("joint_k_broken", keep=keep, k=result.k))
     elif keep is not None:
-        left = _("One more release keeps the joint k at {keep:g} if its own k is at least {room:,.2f}.")
-        notes.append(left.format(keep=keep, room=room))
+        notes.append(wording("joint_k_kept", keep=keep, room=room))
     return Output(answer, [table, *map(Note, notes)])
 
 
@@ -138,22 +138,6 @@ def _planned(text: str, rows: int, schema: str | None) -> JointPart:
 
     made = build(Retention, {"attributes": names, "k": wanted}).plan(Schema.load(schema), rows)
     return planned_part(name, made.names, rows, wanted, made.rhos)
-
-
-def _reasons(result: Joint) -> list[str]:
-    """Return what the joint k means and assumes."""
-    lines = [
-        _(
-            "An attacker who holds all releases and can link their rows links no row to a person with a probability "
-            "above 1/k. Each release has independent noise, so the evidence multiplies: k = 1 + (rows - 1)·Π b². "
-            "An attacker who cannot link the rows learns from each release no more than its own k allows."
-        ),
-    ]
-    if result.repeated:
-        lines.append(_("Attributes released more than once: {names}.").format(names=", ".join(result.repeated)))
-    if result.same_table is None:
-        lines.append(_("Assumption: all releases are of the same table. Only the number of rows can be checked."))
-    return lines
 
 
 def _rho_text(rhos: Sequence[float]) -> str:
@@ -213,7 +197,7 @@ class Picture:
         if self.out is not None:
             write_picture(charts.histogram(view) if len(names) == 1 else charts.crosstab(view), self.out)
             answer |= {"out": str(self.out)}
-        return Output(answer, [_("written to {out}").format(out=self.out)])
+        return Output(answer, [wording("written", out=self.out)])
 
 
 @chart_commands.command("histogram")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Note, Output, Part, TextTable, progress_bar, refusal, say
+from noren.cli.parts.commands import App, Note, Output, Part, TextTable, progress_bar, refusal, say, wording
 from noren.cli.parts.inputs import ServerOptions
 from noren.errors import FileError
 from noren.i18n import _
@@ -247,5 +247,5 @@ def restore(file: Annotated[Path, Argument(metavar="FILE")], place: StudioLocati
 
 
 def _backup_output(out: Path, head: LogEntry) -> Output:
-    parts = [_("written to {out}").format(out=out), *_trail_parts(head.position + 1, head.digest)]
+    parts = [wording("written", out=out), *_trail_parts(head.position + 1, head.digest)]
     return Output({"out": str(out), "entries": head.position + 1, "last": head.digest}, parts)

@@ -18,7 +18,6 @@ from noren.web.actions import Action, command
 
 if TYPE_CHECKING:
     from noren.contest.client import Client
-    from noren.contest.credentials import Login
 
 text = Texts(__name__)
 
@@ -54,11 +53,12 @@ class Connection:
             yield client
 
 
-def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[str, Any], Any], Any]) -> None:
+def add_action(app: App, act: Action[..., Any], about: Callable[..., Any] | None = None, **names: str | None) -> None:
     """Add the command of an action.
 
     ``about`` turns the client, the request and the server's answer into the data for ``--json``, or into the whole
-    output if that is more than the action's own sentence.
+    output if that is more than the action's own sentence. Without it, the data are some fields of the request and the
+    answer under other ``names``, or null.
     """
 
     def run(
@@ -75,9 +75,11 @@ def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[st
                 options |= {"team": team["id"]}
             answer = connected.do(act, contest, **options)
             request = {"contest": contest} | options
-            output = about(connected, request, answer)
+            known = (answer or {}) | team | request
+            plain = {name: field and known[field] for name, field in names.items()}
+            output = plain if about is None else about(connected, request, answer)
             if not isinstance(output, Output):
-                output = Output(output, [_(act.done).format(**(answer or {}) | team | request)])
+                output = Output(output, [_(act.done).format(**known)])
         output.show()
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
@@ -129,11 +131,7 @@ def signup(
     code: str = "",
 ) -> Output:
     """Create an account and store a token."""
-    from noren.contest.client import create_login
-    from noren.contest.credentials import server_address
-
-    server = server_address(address)
-    return _welcome(login, create_login(server, login, _password(confirm=True), new=name or login, code=code, tell=say))
+    return _welcome(address, login, confirm=True, new=name or login, code=code)
 
 
 @app.command("login")
@@ -143,11 +141,7 @@ def login(
     name: Annotated[str, Option("--token-name")] = "noren",
 ) -> Output:
     """Log in and store a token."""
-    from noren.contest.client import create_login
-    from noren.contest.credentials import server_address
-
-    server = server_address(address)
-    return _welcome(login, create_login(server, login, _password(confirm=False), program=name, tell=say))
+    return _welcome(address, login, confirm=False, program=name)
 
 
 @app.command("logout")
@@ -184,14 +178,13 @@ def token(
     return Output({"tokens": tokens}, [TextTable(("ID", _("Name"), _("Scopes"), _("Last used")), rows)])
 
 
-def _password(*, confirm: bool) -> str:
-    password = os.environ.get(PASSWORD)
-    return password or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=confirm, err=True))
+def _welcome(address: str, login: str, *, confirm: bool, **how: str) -> Output:
+    """Log in, store the token, and return who is logged in; the password is in the environment, or asked for."""
+    from noren.contest.client import create_login
+    from noren.contest.credentials import remember, server_address
 
-
-def _welcome(login: str, made: Login) -> Output:
-    """Store the token, and return who is logged in."""
-    from noren.contest.credentials import remember
-
+    server, password = server_address(address), os.environ.get(PASSWORD)
+    password = password or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=confirm, err=True))
+    made = create_login(server, login, password, tell=say, **how)
     answer = {"server": made.server, "login": login, "file": str(remember(made))}
     return Output(answer, [_("logged in to {server} as {login}").format(**answer), Note(answer["file"])])

@@ -255,21 +255,14 @@ def _phases(about: dict[str, Any]) -> list[Phase]:
     """Return the phases in a server's answer."""
     from noren.contest.phases import Phase
 
-    phases = [
-        {name: about_phase[name] for name in Phase.model_fields if about_phase.get(name)}
-        for about_phase in about["phases"]
-    ]
-    return [Phase.model_validate(phase) for phase in phases]
+    fields = Phase.model_fields
+    return [Phase.model_validate({n: phase[n] for n in fields if phase.get(n)}) for phase in about["phases"]]
 
 
 acting = App()
 
-add_action(
-    acting,
-    actions.pause,
-    lambda _client, request, _answer: {"contest": request["contest"], "paused": request["reason"]},
-)
-add_action(acting, actions.resume, lambda _client, request, _answer: {"contest": request["contest"], "paused": None})
+add_action(acting, actions.pause, contest="contest", paused="reason")
+add_action(acting, actions.resume, contest="contest", paused=None)
 
 
 @acting.command("extend")
@@ -296,11 +289,9 @@ def extend(
     return Output({"contest": contest, "phases": moved}, [sentence])
 
 
-add_action(
-    acting, actions.disqualify, lambda _client, request, _answer: {"team": request["team"], "out": request["reason"]}
-)
-add_action(acting, actions.reinstate, lambda _client, request, _answer: {"team": request["team"], "out": None})
-add_action(acting, actions.rescore, lambda _client, request, _answer: {"scorer": request["scorer"]})
+add_action(acting, actions.disqualify, team="team", out="reason")
+add_action(acting, actions.reinstate, team="team", out=None)
+add_action(acting, actions.rescore, scorer="scorer")
 
 
 @acting.command("jobs")
@@ -333,11 +324,9 @@ def flags(contest: Contest, connection: Connection) -> Output:
     return Output({"flags": flags}, [TextTable(headings, rows)])
 
 
-add_action(
-    acting, actions.invite, lambda _client, request, answer: {"contest": request["contest"], "code": answer["code"]}
-)
-add_action(acting, actions.announce, lambda _client, request, _answer: {"text": request["text"]})
-add_action(acting, actions.add_organiser, lambda _client, request, _answer: {"login": request["login"]})
+add_action(acting, actions.invite, contest="contest", code="code")
+add_action(acting, actions.announce, text="text")
+add_action(acting, actions.add_organiser, login="login")
 add_action(acting, actions.reset_password, lambda _client, request, answer: {"login": request["login"]} | answer)
 
 

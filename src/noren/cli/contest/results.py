@@ -188,8 +188,7 @@ def audit(
                 own = receipts_folder(client.address, archive)
             known = known or (own if own.is_dir() else None)
         result = verify(path, receipts=known)
-    intact = [_("The log is intact and matches every receipt.")]
-    parts = intact if result.ok else map(str, result.problems)
+    parts = [_("The log is intact and matches every receipt.")] if result.ok else map(str, result.problems)
     return Output(result.as_dict(), parts, exit_code=0 if result.ok else 1)
 
 

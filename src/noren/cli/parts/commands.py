@@ -40,6 +40,8 @@ from noren.progress import progress_bar as visible_bar
 from noren.tables import Texts, table_of
 
 _messages = Texts("noren.cli.parts.messages")
+wording = Texts("noren.cli.parts.sentences")
+"""What commands print, by name."""
 SECONDS_BETWEEN_LINES = 10.0
 """Between two lines of progress, where standard error is no terminal."""
 Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
@@ -411,8 +413,7 @@ def guarded(command: str, options: Mapping[str, Any], words: Sequence[str] = ())
             if is_written(command, name):
                 if path in written:
                     twice = [flag.upper() if flag == "target" else f"--{flag}" for flag in (written[path], name)]
-                    message = _("{path} is named twice ({flags}); name another file")
-                    raise OutputError(message.format(path=path, flags=", ".join(twice)))
+                    raise OutputError(wording("twice", path=path, flags=", ".join(twice)))
                 written[path] = name
             elif name not in WORKED_IN:
                 read.append(path)

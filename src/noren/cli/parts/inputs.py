@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import refusal, say, situation
+from noren.cli.parts.commands import refusal, say, situation, wording
 from noren.errors import OutputError, SchemaError
 from noren.i18n import _
 from noren.tables import Texts
@@ -154,8 +154,7 @@ class PeopleReading:
 def _stop_at(questions: Sequence[Question], path: Path) -> None:
     for question in questions:
         if question.stops:
-            remedy = _("answer with {flags}, or give a schema (--schema)").format(flags=answers(question))
-            raise SchemaError(str(question), remedy, file=path)
+            raise SchemaError(str(question), wording("to_answer", flags=answers(question)), file=path)
 
 
 def answers(question: Question) -> str:
@@ -218,8 +217,8 @@ class ServerOptions:
             taken.listen()  # a client that connects at once waits instead of being refused
         except OSError as error:
             taken.close()
-            words = _("port {port} of {host} is not available ({reason}); choose another with --port")
-            raise OutputError(words.format(port=self.port, host=self.host, reason=error.strerror)) from None
+            message = wording("port_taken", port=self.port, host=self.host, reason=error.strerror)
+            raise OutputError(message) from None
         return taken
 
     def settings(self, taken: socket.socket) -> dict[str, Any]:
@@ -233,6 +232,5 @@ class ServerOptions:
         address, *others = addresses
         say(message.format(address=address))
         if others:
-            elsewhere = _("from other machines: {addresses}; allow other host names with --allow-host NAME")
-            say(elsewhere.format(addresses=", ".join(others)))
+            say(wording("other_machines", addresses=", ".join(others)))
         return address if self.open_page else None
