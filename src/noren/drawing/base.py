@@ -16,13 +16,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from noren.data.formats.files import writing_file
 from noren.errors import ParameterError
-from noren.i18n import _
+from noren.i18n import _, active_language
+from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
 from noren.tables import table_of
+from noren.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -58,12 +60,9 @@ def live(spec: Mapping[str, Any]) -> Spec:
     >>> live({"mark": "bar", "width": 280})["width"]
     'container'
     """
-    if mark_count(spec) > MOST_MARKS:
-        raise ParameterError(
-            _("a chart of {count:,} marks is too much for a page; aggregate it to {most:,} or fewer").format(
-                count=mark_count(spec), most=MOST_MARKS
-            )
-        )
+    if (marks := mark_count(spec)) > MOST_MARKS:
+        message = _("a chart of {count:,} marks is too much for a page; aggregate it to {most:,} or fewer")
+        raise ParameterError(message.format(count=marks, most=MOST_MARKS))
     if "panels" in spec:
         return {"panels": [live(panel) for panel in spec["panels"]]}
     if "narrow" in spec:  # another chart for a place that is not wide enough for this one
@@ -73,12 +72,12 @@ def live(spec: Mapping[str, Any]) -> Spec:
     return {"height": 200} | dict(spec) | {"width": "container", "autosize": fit, "config": _HOUSE}
 
 
-def picture(spec: Mapping[str, Any], *, paper: bool = False) -> str:
+def picture(spec: Mapping[str, Any], *, paper: bool = False) -> Markup:
     """Return a chart as SVG text, drawn without a browser; it lies on what is below it, or on a sheet of paper."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(_on_paper(spec, paper=paper), allowed_base_urls=[])
-    return drawn
+    svg = vl_convert.vegalite_to_svg(_on_paper(spec, paper=paper), allowed_base_urls=[])
+    return Markup(svg)  # noqa: S704 - the drawer escapes texts
 
 
 def write_picture(spec: Mapping[str, Any], path: str | Path, page: str = "") -> Path:
@@ -95,7 +94,10 @@ def write_picture(spec: Mapping[str, Any], path: str | Path, page: str = "") -> 
     elif ending == ".svg":
         content = picture(spec, paper=True).encode()
     else:
-        content = (page or _PAGE.format(title=escape(spec.get("title", "")), chart=picture(spec, paper=True))).encode()
+        if not page:
+            chart = picture(spec, paper=True)
+            page = template("noren.drawing", "chart.html.jinja").render(title=spec.get("title", ""), chart=chart) + "\n"
+        content = page.encode()
     with writing_file(path) as aside:
         aside.write_bytes(content)
     return path
@@ -105,20 +107,9 @@ def chart_ending(path: Path) -> str:
     """Return what a chart's name ends in; stop at a name that is no picture's and no page's."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise ParameterError(
-            _("no chart ends in {suffix!r}; use one of {endings}").format(
-                suffix=path.suffix, endings=", ".join(ENDINGS)
-            ),
-            file=path,
-        )
+        message = _("no chart ends in {suffix!r}; use one of {endings}")
+        raise ParameterError(message.format(suffix=path.suffix, endings=", ".join(ENDINGS)), file=path)
     return ending
-
-
-_PAGE = (
-    '<!doctype html><html><head><meta charset="utf-8"><title>{title}</title>'
-    "<style>body{{background:#fbfaf7;margin:24px}}svg{{max-width:100%;height:auto}}</style></head>"
-    "<body>{chart}</body></html>\n"
-)
 
 
 def _on_paper(spec: Mapping[str, Any], *, paper: bool) -> Spec:
@@ -131,8 +122,7 @@ def _on_paper(spec: Mapping[str, Any], *, paper: bool) -> Spec:
     # a picture cannot grow with its place, so its labels are small enough for fonts wider than the one measured by
     axis = _HOUSE["axis"] | {"labelFontSize": 11, "titleFontSize": 11, "tickSize": 4}
     config = _HOUSE | sheet | {"axis": axis, "aria": False, "font": "system-ui, sans-serif"}
-    coloured: Spec = _coloured(whole | {"config": config})
-    return coloured
+    return dict(_coloured(whole | {"config": config}))
 
 
 def _coloured(part: Any) -> Any:
@@ -230,6 +220,13 @@ def short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
+def look_channels(field: str, looks: Mapping[str, Sequence[Any]], parts: int, legend: Spec | None) -> list[Spec]:
+    """Return the channels of a text: for the first ``parts`` of the look that each of its values has."""
+    ranges = ([look[at] for look in looks.values()] for at in range(parts))
+    scales: list[Spec] = [{"domain": list(looks), "range": each} for each in ranges]
+    return [{"field": field, "type": "nominal", "scale": scale, "legend": legend} for scale in scales]
+
+
 def scaled(name: str, title: str, domain: Sequence[float], written: str) -> Spec:
     """Return the channel of a number between two ends."""
     axis = {"title": title, "format": written, "tickCount": 5}
@@ -257,6 +254,14 @@ def surroundings(package: str, *extensions: str) -> Environment:
 def template(package: str, name: str) -> Template:
     """Return a template of a package's ``templates`` folder."""
     return surroundings(package).get_template(name)
+
+
+def render_page(package: str, name: str, styles: str = "", **values: Any) -> str:
+    """Return a page of a template, in the active language, with the house's styles and ``styles`` of its own."""
+    css = page_styles(package if styles else "", styles)
+    known = {"language": active_language(), "version": __version__, "css": css}
+    words = {"_": _, "count": count, "decimal": decimal, "percent": percent}
+    return template(package, name).render(known | words | values)
 
 
 def page_styles(package: str = "", name: str = "") -> Markup:

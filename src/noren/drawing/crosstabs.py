@@ -60,12 +60,8 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
     >>> pair["original"], pair["released"]
     ([[1.0, 0.0], [1.0, 1.0]], [[1.0, 0.5], [1.0, 0.5]])
     """
-    columns, bars = [], []
-    for column in side_by_side(original, release):
-        column_bars = bars_of(column.original, column.column, MOST_CELLS_DOWN, column.attribute)
-        if column_bars is not None:
-            columns.append(column)
-            bars.append(column_bars)
+    every = [(c, bars_of(c.original, c.column, MOST_CELLS_DOWN, c.attribute)) for c in side_by_side(original, release)]
+    columns, bars = [column for column, its in every if its is not None], [its for _c, its in every if its is not None]
     before = [_bar_shares(column.original, its) for column, its in zip(columns, bars, strict=True)]
     after = [_bar_shares(column.released, its) for column, its in zip(columns, bars, strict=True)]
     tables = {"original": _all_pairs(before, len(original)), "released": _all_pairs(after, len(release.public))}
@@ -73,7 +69,7 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
         its.axis.nominal and any(float(of_bars[:, -1].sum()) > 0 for _number, of_bars in (old, new))
         for its, old, new in zip(bars, before, after, strict=True)
     ]
-    estimates, about = _reconstructed(release, columns, bars, seconds)
+    estimates, how = _reconstructed(release, columns, bars, seconds)
     facts = [its.facts(others=more) for its, more in zip(bars, others, strict=True)]
     pairs = []
     for a, b in combinations(range(len(columns)), 2):
@@ -85,26 +81,17 @@ def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS)
         if estimate is not None:
             cells["reconstructed"] = estimate[:down, :across]
         listed = {side: np.round(table, _DIGITS).tolist() for side, table in cells.items()}
-        pairs.append(
-            {
-                "a": facts[a]["column"],
-                "b": facts[b]["column"],
-                "labels_a": facts[a]["labels"],
-                "labels_b": facts[b]["labels"],
-                "axis_a": facts[a],
-                "axis_b": facts[b],
-                "original": listed["original"],
-                "released": listed["released"],
-                "reconstructed": listed.get("reconstructed"),
-                "model": model,
-                "unsaid": unsaid,
-            }
-        )
+        axes = {"a": facts[a], "b": facts[b]}
+        about: dict[str, Any] = {name: axis["column"] for name, axis in axes.items()}
+        about |= {f"labels_{name}": axis["labels"] for name, axis in axes.items()}
+        about |= {f"axis_{name}": axis for name, axis in axes.items()}
+        about |= {side: listed.get(side) for side in ("original", "released", "reconstructed")}
+        pairs.append(about | {"model": model, "unsaid": unsaid})
     return {
         "rows": len(original),
         "columns": [printable(column.column.name) for column in columns],
         "pairs": pairs,
-        "reconstruction": about,
+        "reconstruction": how,
     }
 
 

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from markupsafe import Markup
-
 from noren.drawing.base import (
     LONGEST_NAME,
     Spec,
@@ -21,22 +19,20 @@ from noren.drawing.base import (
     few,
     heading_lines,
     layer,
-    page_styles,
     picture,
+    render_page,
     scaled,
     short,
-    template,
     write_picture,
 )
 from noren.errors import ParameterError
-from noren.i18n import _, active_language
+from noren.i18n import _
 from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
 from noren.judgement.sentences import rule_sentence
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger, Proposal
 from noren.tables import Texts
-from noren.version import __version__
 
 say = Texts(__name__)
 _LONGEST_NAME = 24
@@ -71,9 +67,8 @@ class Curves:
         measure = ledger.tightest(proposal)
         periods, rates = ledger.curves(proposal, measure)
         if not periods:
-            raise ParameterError(
-                _("nothing was released yet, so there is nothing to draw; release a period: noren ledger add")
-            )
+            message = _("nothing was released yet, so there is nothing to draw; release a period: noren ledger add")
+            raise ParameterError(message)
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
         certified = ledger.certified_curve(proposal, measure)
         spent = ledger.recorded.sentences()
@@ -86,11 +81,8 @@ class Curves:
             for attack, curve in self.rates.items()
         }
         worst = max(last, key=lambda attack: last[attack])
-        values = {
-            "attack": printable(worst, _LONGEST_NAME),
-            "share": percent(round(last[worst], 4)),
-            "period": self.periods[-1],
-        }
+        attack, share = printable(worst, _LONGEST_NAME), percent(round(last[worst], 4))
+        values = {"attack": attack, "share": share, "period": self.periods[-1]}
         if all(curve[-1] is None for curve in self.rates.values()):
             finding = say("finding.unknown", **values)
         else:
@@ -132,6 +124,7 @@ class Curves:
         ]
         lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
         worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
+        is_worst = {"field": "attack", "equal": worst}
         sure: list[Spec] = [
             {"period": labels[at], "share": short(v)} for at, v in enumerate(self.certified) if v is not None
         ]
@@ -152,10 +145,7 @@ class Curves:
                 "scale": {"domain": labels, "padding": 0.2},
             },
             "y": scaled("share", title, [0.0, short(top)], ".0~%"),
-            "color": {
-                "condition": {"test": {"field": "attack", "equal": worst}, "value": "$persimmon"},
-                "value": "$indigo",
-            },
+            "color": {"condition": {"test": is_worst, "value": "$persimmon"}, "value": "$indigo"},
         }
         tooltip = [
             {"field": "attack", "title": _("attack")},
@@ -169,7 +159,7 @@ class Curves:
                 [_SHAPES[i % len(_SHAPES)] for i in range(len(order))],
             )
         )
-        heavy = {"condition": {"test": {"field": "attack", "equal": worst}, "value": 2.5}, "value": 1.2}
+        heavy = {"condition": {"test": is_worst, "value": 2.5}, "value": 1.2}
         layers: list[Spec] = [
             {"mark": {"type": "line"}, "encoding": place | {"strokeDash": dashes, "strokeWidth": heavy}}
         ]
@@ -226,18 +216,16 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
     if curves.verdict is not None:
         limits += [curves.verdict.sentence, rule_sentence(curves.verdict.rule)]
     limits += curves.spent
-    page = template("noren.drawing", "ledger.html.jinja").render(
-        language=active_language(),
+    page = render_page(
+        "noren.drawing",
+        "ledger.html.jinja",
         headline=curves.finding(),
         about=about_measure(curves.measure),
         measure=curves.measure.upper(),
-        chart=Markup(picture(curves.chart(titled=False))),  # noqa: S704 - drawn by us, its texts escaped
+        chart=picture(curves.chart(titled=False)),
         periods=[printable(period, _LONGEST_NAME) for period in curves.periods],
         rows=rows,
         limits=limits,
-        version=__version__,
-        css=page_styles(),
-        _=_,
     )
     return write_picture(curves.chart(), path, page)
 

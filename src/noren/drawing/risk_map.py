@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from noren.drawing.base import LETTER, Spec, layer, scaled, text_width
+from noren.drawing.base import LETTER, Spec, layer, look_channels, scaled, text_width
 from noren.i18n import _
 from noren.judgement.frontier import RiskUtilityPoint, frontier
 from noren.judgement.numbers import percent
@@ -17,13 +17,8 @@ from noren.measures import place_of_measure
 from noren.tables import table_of
 
 _LONGEST_POINT = 32
-_MARKS = {
-    VerdictStatus.PROVED: ("diamond", "$teal"),
-    VerdictStatus.WITHSTANDS: ("circle", "$teal"),
-    VerdictStatus.BROKEN: ("triangle-up", "$persimmon"),
-    VerdictStatus.UNTRIED: ("square", "$muted"),
-}
-
+_MARKS: dict[str, list[str]] = table_of(__name__)["marks"]
+"""The shape and the colour of each verdict's marks."""
 _SHAPES: list[str] = table_of(__name__)["shapes"]
 """Hexagon, plus, star, triangle down, hourglass, triangle right, cross, triangle left."""
 
@@ -123,7 +118,13 @@ def risk_utility_map(
         {"field": "use", "title": _("utility kept"), "format": ".3f"},
         {"field": "risk", "title": risk_name, "format": ".1%"},
     ]
-    encoding = _looks(methods)
+    shape, colour = look_channels(
+        "verdict", {verdict_name(VerdictStatus(word)): look for word, look in _MARKS.items()}, 2, None
+    )
+    if methods:
+        shapes = {method: [path] for method, path in method_shapes(methods).items()}
+        (shape,) = look_channels("method", shapes, 1, None)
+    encoding: Spec = {"shape": shape, "color": colour}
     encoding["tooltip"] = [*tooltip, {"field": "verdict", "title": _("verdict")}]
     if addresses:
         encoding["href"] = {"field": "address"}
@@ -157,20 +158,6 @@ def risk_utility_map(
 def method_shapes(methods: Sequence[str]) -> dict[str, str]:
     """Return the shape of each method's marks, as a path between -1 and 1; none is the mark of a verdict."""
     return {method: _SHAPES[i % len(_SHAPES)] for i, method in enumerate(dict.fromkeys(methods))}
-
-
-def _looks(methods: Sequence[str]) -> Spec:
-    """Return the encoding of shape and colour of marks."""
-    scale = {"domain": [verdict_name(word) for word in _MARKS]}
-    shape, colour = (
-        {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": None}
-        for looks in zip(*_MARKS.values(), strict=True)
-    )
-    if methods:
-        shapes = method_shapes(methods)
-        drawn = {"domain": list(shapes), "range": list(shapes.values())}
-        shape = {"field": "method", "type": "nominal", "scale": drawn, "legend": None}
-    return {"shape": shape, "color": colour}
 
 
 def lines_of(places: Sequence[RiskUtilityPoint], best: Sequence[int]) -> list[list[int]]:

@@ -123,9 +123,7 @@ def crosstab(view: View) -> Spec:
 def _title(view: View, panel: str) -> str:
     name = {"original": _("original"), "perturbed": _("perturbed"), "reconstructed": _("reconstructed")}[panel]
     share = view.precision(panel)
-    if share is None:
-        return name
-    return _("{panel}: {share:.1%} in the right cell").format(panel=name, share=share)
+    return name if share is None else _("{panel}: {share:.1%} in the right cell").format(panel=name, share=share)
 
 
 def _heading(view: View) -> str:
@@ -135,9 +133,8 @@ def _heading(view: View) -> str:
     after = view.precision("reconstructed") if "reconstructed" in view.tables else None
     if before is None or after is None:
         return names
-    return _("{names}: {after:.1%} of the records in the right cell after reconstruction, {before:.1%} before").format(
-        names=names, after=after, before=before
-    )
+    words = _("{names}: {after:.1%} of the records in the right cell after reconstruction, {before:.1%} before")
+    return words.format(names=names, after=after, before=before)
 
 
 def _labels(labels: Sequence[str], per: int = 1) -> list[str]:

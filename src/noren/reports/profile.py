@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,12 @@ from noren.data.formats.render import value_text
 from noren.data.frames import History, Records
 from noren.data.samples.shape import shape
 from noren.data.schema import Column, Role, Scale
-from noren.drawing.base import page_styles, template
+from noren.drawing.base import render_page
 from noren.drawing.histograms import MOST_VALUES, Axis, Bars, axis_of, count_bars, spread
-from noren.i18n import _, active_language
+from noren.i18n import _
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.reports.unicity import unicity_facts
-from noren.version import __version__
 
 _EXAMPLES = 5
 _EXAMPLE_ROWS = 200
@@ -58,12 +58,8 @@ def _column(values: pl.Series, column: Column) -> dict[str, Any]:
         "optional": column.optional,
         "domain": None if column.domain is None else len(column.domain),
         "missing": values.null_count(),
-        "minimum": None,
-        "maximum": None,
-        "distinct": None,
-        "bars": None,
-        "examples": [],
     }
+    about |= dict.fromkeys(("minimum", "maximum", "distinct", "bars")) | {"examples": []}
     if is_generalised(values.dtype):
         return about
     if column.scale != Scale.NOMINAL:
@@ -147,33 +143,15 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
     """Return the page as text, largest category first; ``names`` has the names of items, as far as known."""
     groups = sorted(categories.groups().items(), key=lambda group: (-len(group[1]), group[0]))
     total = sum(len(items) for _category, items in groups)
-    parts = []
-    for number, (category, items) in enumerate(groups, start=1):
-        # examples from the whole category: neighbouring codes are similar
-        examples = items[:: max(1, len(items) // EXAMPLES)][:EXAMPLES]
-        name, left = printable(categories.name(category), _LONGEST), len(items) - len(examples)
-        parts.append(
-            {
-                "anchor": f"category-{number}",
-                "code": printable(category, _LONGEST),
-                "name": name,
-                "size": count(len(items)),
-                "share": percent(len(items) / total),
-                "title": f"{name} ({count(len(items))})",
-                "examples": [
-                    {"item": printable(item, _LONGEST), "name": printable(names.get(item, ""), _LONGEST)}
-                    for item in examples
-                ],
-                "more": f"+ {count(left)}" if left else "",
-            }
-        )
-    largest = parts[0]["share"] if parts else percent(0)
     headline = _("{items} items in {categories} categories; the largest has {share}")
-    return template("noren.reports", "categories.html.jinja").render(
-        language=active_language(),
-        headline=headline.format(items=count(total), categories=count(len(groups)), share=largest),
-        parts=parts,
-        version=__version__,
-        css=page_styles(),
-        _=_,
+    share = percent(len(groups[0][1]) / total if groups else 0)
+    return render_page(
+        "noren.reports",
+        "categories.html.jinja",
+        headline=headline.format(items=count(total), categories=count(len(groups)), share=share),
+        groups=[(category, categories.name(category), items) for category, items in groups],
+        names=names,
+        total=total,
+        most=EXAMPLES,
+        shown=partial(printable, longest=_LONGEST),
     )

@@ -18,15 +18,15 @@ from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
 from noren.drawing.bars import histogram
-from noren.drawing.base import Spec, page_styles, picture, template
+from noren.drawing.base import picture, render_page
 from noren.drawing.histograms import axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.errors import ParameterError
-from noren.i18n import _, active_language
+from noren.i18n import _
 from noren.judgement.frontier import finding, frontier_sentence, releasable_points, risk_utility_point
 from noren.judgement.glossary import terms
 from noren.judgement.judging import judge
-from noren.judgement.numbers import count, decimal, percent
+from noren.judgement.numbers import count, percent
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import printable
 from noren.judgement.rule import Rule, get_rule
@@ -36,7 +36,6 @@ from noren.methods import methods
 from noren.reports.run_view import example_columns, example_rows, measure_views, written
 from noren.reports.scripts import ScriptOrder, commands, listed
 from noren.reports.unicity import unicity_part
-from noren.version import __version__
 
 _OWN_MEASURES = frozenset({"cell-error", "effective", "reid-rate"})
 _LONGEST_NOTE = 300
@@ -89,8 +88,9 @@ def report_html(
     else:
         headline = f"{parts[0]['label']}: {headline_sentence(parts[0]['verdict'])}"
     about = _("Releases: {releases}, original rows: {rows}, people: {people}")
-    return template("noren.reports", "report.html.jinja").render(
-        language=active_language(),
+    return render_page(
+        "noren.reports",
+        "report.html.jinja",
         title=printable(title) if title else "",
         headline=headline,
         about=about.format(releases=count(len(labelled)), rows=count(len(original)), people=count(people)),
@@ -102,15 +102,9 @@ def report_html(
         columns=[printable(name, 60) for name in example_columns(original)],
         words=VerdictStatus,
         verdict_label=verdict_label,
-        count=count,
-        decimal=decimal,
-        percent=percent,
         written=written,
         # text may break after each semicolon, as long sets and intervals must
         breakable=lambda text: Markup(";<wbr>").join(escape(piece) for piece in text.split(";")),
-        version=__version__,
-        css=page_styles(),
-        _=_,
     )
 
 
@@ -123,9 +117,8 @@ def _part(
     """
     release, error = outcome.release, outcome.scores.get("cell-error")
     errors: Mapping[str, float] = {} if error is None else error.parts
-    columns: dict[str, str] = {}  # the first of each role: what a part of U is about
-    for column in original.schema.columns:
-        columns.setdefault(column.role, column.name)
+    # the first of each role: what a part of U is about
+    columns = {str(column.role): column.name for column in reversed(original.schema.columns)}
     judged = {evidence.attack for evidence in verdict.evidence}
     made = release.statement
     parameters = {name: value for name, value in made.parameters.items() if value is not None}
@@ -180,7 +173,7 @@ def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str
                 cells = meant_by(original.frame[column.name], public[column.name], column, release)
             after.append(None if cells is None else spread(cells, axis, rows))
         top = max(float(s.weights[: axis.displayed].max()) for s in (before, *after) if s is not None)
-        left = _picture(histogram(axis, before, top=top, released=False))
+        left = picture(histogram(axis, before, top=top, released=False))
         for pairs, released in zip(every, after, strict=True):
             if released is None:
                 continue
@@ -195,14 +188,10 @@ def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str
                     "shift": shift,
                     "unsaid": unsaid,
                     "original": left,
-                    "released": _picture(histogram(axis, released, top=top, released=True)),
+                    "released": picture(histogram(axis, released, top=top, released=True)),
                 }
             )
     return every
-
-
-def _picture(chart: Spec) -> Markup:
-    return Markup(picture(chart))  # noqa: S704 - the drawer escapes texts
 
 
 def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -220,8 +209,8 @@ def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dic
     }
     return {
         "finding": frontier_sentence(known),
-        "wide": _picture(risk_utility_map(known, **drawn)),
-        "narrow": _picture(risk_utility_map(known, size=(270, 260), **drawn)),
+        "wide": picture(risk_utility_map(known, **drawn)),
+        "narrow": picture(risk_utility_map(known, size=(270, 260), **drawn)),
     }
 
 

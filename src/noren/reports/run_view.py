@@ -167,6 +167,9 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
     ('proved', 0.2, 5)
     """
     release, people = outcome.release, people_in(original)
+    deleted, added = (release.deleted_rows, release.inserted_rows) if release.has_secret else (None, None)
+    notes = [{n: note for n, note in step.notes.items() if n != "categories"} for step in release.statement.steps]
+    steps = [step.as_dict() | {"notes": own} for step, own in zip(release.statement.steps, notes, strict=True)]
     return RunView(
         label=printable(outcome.label),
         kind=original.schema.kind,
@@ -175,22 +178,9 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
         statement=StatementView(
             method=printable(release.statement.method),
             noren=printable(release.statement.noren),
-            steps=tuple(
-                StepView(
-                    method=printable(step.method),
-                    parameters=plain(step.parameters),
-                    promise=printable(step.promise),
-                    notes=plain({name: value for name, value in step.notes.items() if name != "categories"}),
-                )
-                for step in release.statement.steps
-            ),
+            steps=tuple(StepView.model_validate(plain(step)) for step in steps),
         ),
-        rows=RowCounts(
-            original=len(original),
-            public=len(release.public),
-            deleted=release.deleted_rows if release.has_secret else None,
-            added=release.inserted_rows if release.has_secret else None,
-        ),
+        rows=RowCounts(original=len(original), public=len(release.public), deleted=deleted, added=added),
         measures=measure_views(outcome.scores),
         histograms=column_bars(original, release),
         class_sizes=class_size_bars(release),
@@ -252,15 +242,10 @@ def column_bars(original: Records, release: Release) -> list[dict[str, Any]]:
             ]
             for side, counts in sides.items()
         }
-        about = {
-            "original": heights["original"],
-            "released": heights["released"],
-            "reconstructed": heights.get("reconstructed"),
-            "shift": net_shift(before, after, rows),
-            "shift_reconstructed": None if rebuilt is None else net_shift(before, rebuilt, rows),
-            "unsaid": after.unsaid / max(rows, 1),
-        }
-        bars_of_columns.append(bars.facts(others=others) | about)
+        about: dict[str, Any] = {side: heights.get(side) for side in ("original", "released", "reconstructed")}
+        about |= {"shift": net_shift(before, after, rows)}
+        about |= {"shift_reconstructed": None if rebuilt is None else net_shift(before, rebuilt, rows)}
+        bars_of_columns.append(bars.facts(others=others) | about | {"unsaid": after.unsaid / max(rows, 1)})
     return bars_of_columns
 
 
@@ -487,8 +472,6 @@ def column_cells(pairs: pl.DataFrame, original: Records, release: Release) -> li
             about |= {"width": extent, "span": extent / max(float(known.max() - known.min()), 1e-12)}
         about = {"range": 0.0, "set": 0.0, "empty": round(max(0.0, 1.0 - same - changed - wider), 9)} | about
         is_date = column.type in (ValueType.DATE, ValueType.DATETIME)
-        one = ColumnCells(
-            column=printable(name), role=column.role, is_date=is_date, exact=same, changed=changed, **about
-        )
-        cells.append(one)
+        about |= {"role": column.role, "is_date": is_date, "exact": same, "changed": changed}
+        cells.append(ColumnCells(column=printable(name), **about))
     return cells

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from noren.data.frames import History, Records
 from noren.data.release import Release
-from noren.drawing.base import LONGEST_NAME, Spec, distinct, picture, scaled, short
+from noren.drawing.base import LONGEST_NAME, Spec, distinct, look_channels, picture, scaled, short
 from noren.errors import InputError
 from noren.i18n import _
 from noren.inference.unicity import Curve, UnicityStep, unicity
@@ -40,10 +38,9 @@ def unicity_part(original: Records, release: Release) -> dict[str, Any] | None:
     before, after = facts["curve"], facts["release"]
     known = _headline(before).known
     left = [left_in_release(UnicityStep(**step)) for step in after if step["known"] == known]
-    chart = picture(unicity_lines(before, {_("Release"): after}))
     return {
         "sentences": [singled_out_caption(facts), *left],
-        "chart": Markup(chart),  # noqa: S704 - the drawer escapes texts
+        "chart": picture(unicity_lines(before, {_("Release"): after})),
         "tables": [unicity_table(before), release_table(after)],
     }
 
@@ -126,25 +123,16 @@ def unicity_lines(
         lines[f"{label}: {meaning}"] = steps, keys
     names = distinct(list(lines), LONGEST_NAME + 16)
     rows = [
-        {
-            "known": step["known"],
-            "share": short(step[share]),
-            "low": short(step[low]),
-            "high": short(step[high]),
-            "tried": step["tried"],
-            "line": name,
-        }
-        for name, (steps, (share, low, high)) in zip(names, lines.values(), strict=True)
+        {"known": step["known"]}
+        | {name: short(step[key]) for name, key in zip(("share", "low", "high"), keys, strict=True)}
+        | {"tried": step["tried"], "line": line}
+        for line, (steps, keys) in zip(names, lines.values(), strict=True)
         for step in steps
     ]
     most = max((row["known"] for row in rows), default=1)
     numbers = sorted({row["known"] for row in rows})
-    looks = [_LOOKS[i % len(_LOOKS)] for i in range(len(names))]
     key: Spec | None = {"orient": "top", "title": None, "labelLimit": 260} if len(names) > 1 else None
-    by_line = [
-        {"field": "line", "type": "nominal", "scale": {"domain": names, "range": list(part)}, "legend": key}
-        for part in zip(*looks, strict=True)
-    ]
+    by_line = look_channels("line", {name: _LOOKS[i % len(_LOOKS)] for i, name in enumerate(names)}, 3, key)
     place: Spec = {
         "x": {
             "field": "known",

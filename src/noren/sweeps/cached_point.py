@@ -118,10 +118,9 @@ class CachedPoint:
 
     def _load_result(self, unit: WorkUnit) -> dict[str, Any]:
         try:
-            result: dict[str, Any] = self._store.load(unit)
+            return dict(self._store.load(unit))
         except KeyError:
             return {}
-        return result
 
     def _save_result(self, piece: Piece, result: Callable[[], dict[str, Any]], seconds: float) -> None:
         """Cache a result if all results that it depends on are cached: its address is made of theirs."""

@@ -100,12 +100,11 @@ def takes_k(kind: type[Method], parameters: Mapping[str, Any]) -> bool:
 def sensible_values(rule: Rule, people: int) -> list[int]:
     """Return the k to try on data about so many people: the required one, a safer and a more useful one."""
     if people < rule.least_k:
-        raise ParameterError(
-            _(
-                "the data describe {people:,} people, and this rule requires classes of {k}; use data "
-                "about more people, or choose a weaker rule"
-            ).format(people=people, k=rule.least_k),
+        message = _(
+            "the data describe {people:,} people, and this rule requires classes of {k}; use data "
+            "about more people, or choose a weaker rule"
         )
+        raise ParameterError(message.format(people=people, k=rule.least_k))
     return sorted({k for k in k_around(rule) if k <= people})
 
 

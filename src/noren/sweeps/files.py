@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import tomli_w
 from pydantic import ValidationError
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from noren.sweeps.study import SweepStudy
 
 say = Texts(__name__)
+_Value = TypeVar("_Value")
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
 
@@ -120,14 +121,11 @@ class SweepFile:
     def schema(self) -> str | Schema | None:
         """Return the schema, a preset's name or the schema in full."""
         schema = self._content.get("schema")
-        if isinstance(schema, dict):
-            return Schema.of(schema, file=self.path)
-        name: str | None = self._get("schema", str)
-        return name
+        return Schema.of(schema, file=self.path) if isinstance(schema, dict) else self._get("schema", str)
 
     def seeds(self) -> list[int] | None:
         """Return the seeds."""
-        seeds: list[int] | None = self._get("seeds", list)
+        seeds = self._get("seeds", list)
         if seeds is not None and not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in seeds):
             raise self._key_error("seeds")
         return seeds
@@ -167,14 +165,13 @@ class SweepFile:
 
     def purpose(self) -> str | None:
         """Return the questions that the release is for."""
-        purpose: str | None = self._get("purpose", str)
-        return purpose
+        return self._get("purpose", str)
 
     def differs(self, original: Records) -> bool:
         """Tell whether the data are not those that the file was written for."""
         return self._get("digest", str) not in (None, original.digest())
 
-    def _get(self, key: str, kind: Any) -> Any:
+    def _get(self, key: str, kind: type[_Value]) -> _Value | None:
         value = self._content.get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
             raise self._key_error(key)
@@ -187,24 +184,15 @@ class SweepFile:
 def sweep_toml(study: SweepStudy, folder: Path) -> str:
     """Return the file that repeats a study from ``folder``; it holds the seeds."""
     request, source = study.request, study.source
-    content: dict[str, Any] = {}
-    for key, file in (("data", source.file), ("master", source.master)):
-        if file is not None:
-            content[key] = _relative(file, folder)
-    content["digest"] = source.digest
+    files = {"data": source.file, "master": source.master}
     preset = source.schema.name in PRESETS and source.schema == Schema.preset(source.schema.name)
-    if preset:
-        content["schema"] = source.schema.name
-    content |= {
-        "seeds": list(request.seeds),
-        "attacks": [_component(component) for component in request.attacks],
-        "measures": [_component(component) for component in request.measures],
-    }
-    if request.purpose:
-        content["purpose"] = ", ".join(request.purpose)
     named = RULES.get(request.rule.name) == request.rule
-    if named:
-        content["rule"] = request.rule.name
+    content: dict[str, Any] = {key: _relative(file, folder) for key, file in files.items() if file is not None}
+    content |= {"digest": source.digest} | ({"schema": source.schema.name} if preset else {})
+    content |= {"seeds": list(request.seeds), "attacks": [_component(attack) for attack in request.attacks]}
+    content |= {"measures": [_component(measure) for measure in request.measures]}
+    content |= {"purpose": ", ".join(request.purpose)} if request.purpose else {}
+    content |= {"rule": request.rule.name} if named else {}
     parts = [tomli_w.dumps(content)]
     parts += [
         "[[run]]\n" + tomli_w.dumps({"method": s.method.name} | _parameters(s.method, folder)) for s in request.settings

@@ -18,9 +18,9 @@ from markupsafe import Markup, escape
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
-from noren.drawing.base import Spec, page_styles, picture, template
+from noren.drawing.base import Spec, picture, render_page
 from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map, use_title
-from noren.i18n import _, active_language
+from noren.i18n import _
 from noren.judgement.frontier import (
     Choice,
     RiskUtilityPoint,
@@ -77,8 +77,10 @@ def page_html(study: SweepStudy) -> str:
             order = ScriptOrder(setting.setting.statement, study.source.schema)
             text = _("A release by {label}, with a new seed:").format(label=setting.label)
             repeat.append((printable(text, 200), commands(order)[0].replace(" --seed SEED", "")))
-    return template("noren.sweeps", "sweep.html.jinja").render(
-        language=active_language(),
+    return render_page(
+        "noren.sweeps",
+        "sweep.html.jinja",
+        "sweep.css",
         headline=study.answer[0],
         about=about.format(
             settings=count(len(study.settings)),
@@ -96,17 +98,14 @@ def page_html(study: SweepStudy) -> str:
         narrow=Markup(_drawn(study, _NARROW, narrow=True)),  # noqa: S704 - see above
         history=history,
         survival=any("survival" in setting.scores for setting in study.settings),
-        settings=[_line(setting) for setting in study.settings],
+        settings=study.settings,
+        label=lambda setting: printable(setting.label, _LONGEST_LABEL),
+        why=_why,
         parts=[_part(setting) for setting in detailed],
         caveats=[say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")],
         repeat=repeat,
-        count=count,
-        decimal=decimal,
-        percent=percent,
         written=written,
         version=study.version,
-        css=page_styles("noren.sweeps", "sweep.css"),
-        _=_,
     )
 
 
@@ -172,25 +171,12 @@ def _request_facts(study: SweepStudy) -> list[tuple[str, str]]:
     return [(name, printable(text, 400)) for name, text in facts]
 
 
-def _line(setting: SettingResult) -> dict[str, Any]:
-    """Return the row of a setting; of one without a release, why there is none."""
-    place = setting.place
+def _why(setting: SettingResult) -> str:
+    """Return the verdict on a setting in a sentence; of one without a release, why there is none."""
     if setting.verdict is not None:
-        why = setting.verdict.sentence
-    else:
-        failed = "; ".join(failure_text(name, reason) for name, reason in setting.failed.items())
-        why = failed or setting.runs[0].reason()
-    return {
-        "label": printable(setting.label, _LONGEST_LABEL),
-        "verdict": str(place.status) if setting.done else "refused",
-        "verdict_label": setting.verdict_label,
-        "use": place.use,
-        "risk": place.risk,
-        "survival": setting.scores.get("survival"),
-        "on_frontier": setting.on_frontier and place.status.is_safe,
-        "recommended": setting.recommended,
-        "why": printable(why, 400),
-    }
+        return printable(setting.verdict.sentence, 400)
+    failed = "; ".join(failure_text(name, reason) for name, reason in setting.failed.items())
+    return printable(failed or setting.runs[0].reason(), 400)
 
 
 def _part(setting: SettingResult) -> dict[str, Any]:

@@ -107,12 +107,9 @@ class SweepRequest:
             checked_seed(seed)
         if len(set(self.seeds)) < len(self.seeds):
             raise ParameterError(_("a seed is repeated; give each seed once"))
-        if len(self.settings) * len(self.seeds) > _MOST_POINTS:
-            raise ParameterError(
-                _("the sweep has {count:,} points; at most {most:,} are allowed").format(
-                    count=len(self.settings) * len(self.seeds), most=_MOST_POINTS
-                ),
-            )
+        if (count := len(self.settings) * len(self.seeds)) > _MOST_POINTS:
+            message = _("the sweep has {count:,} points; at most {most:,} are allowed")
+            raise ParameterError(message.format(count=count, most=_MOST_POINTS))
 
 
 def shared_parameters(settings: Sequence[Setting]) -> dict[str, list[str]]:
@@ -123,30 +120,25 @@ def shared_parameters(settings: Sequence[Setting]) -> dict[str, list[str]]:
     ({'generalize-by-count': ['suppress-cells']}, ['generalize-by-count, k = 2', 'generalize-by-count, k = 3'])
     """
     words: dict[str, list[list[str]]] = {}
-    strong_words: dict[str, set[str]] = {}
+    for setting in settings:
+        name = setting.method.name
+        words.setdefault(name, []).append(setting.full.removeprefix(name).strip(", ").split(", "))
+    shared = {}
     for setting in settings:
         name, strength = setting.method.name, setting.method.strength
-        words.setdefault(name, []).append(setting.full.removeprefix(name).strip(", ").split(", "))
+        first, *others = words[name]
         named = () if strength is None else (strength.parameter, *strength.instead, *strength.beside)
-        strong_words[name] = {parameter.replace("_", "-") for parameter in named}
-    shared = {}
-    for name, every in words.items():
-        alike = [word for word in every[0] if all(word in own for own in every)] if len(every) > 1 else []
-        # the strength is always in the label
-        strong = strong_words[name]
-        shared[name] = [word for word in alike if word and word.split(" = ")[0] not in strong and "→" not in word]
+        always = {"", *(parameter.replace("_", "-") for parameter in named)}  # the strength is always in the label
+        alike = [word for word in first if word.split(" = ")[0] not in always and "→" not in word]
+        shared[name] = [word for word in alike if others and all(word in own for own in others)]
     return {name: alike for name, alike in shared.items() if alike}
 
 
 def _named(settings: Sequence[Setting]) -> list[Setting]:
     """Return the settings with labels that omit what all settings of a method share."""
-    shared = shared_parameters(settings)
-    named = []
-    for setting in settings:
-        dropped = shared.get(setting.method.name, [])
-        short = ", ".join(word for word in setting.full.split(", ") if word not in dropped)
-        named.append(replace(setting, short=short))
-    return named
+    dropped = shared_parameters(settings)
+    own = [[w for w in s.full.split(", ") if w not in dropped.get(s.method.name, [])] for s in settings]
+    return [replace(setting, short=", ".join(words)) for setting, words in zip(settings, own, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -209,14 +201,10 @@ def settings_for(
     kinds = [every_method[name] for name in named if isinstance(name, str)]
     known = sorted({name for kind in kinds for name in kind.model_fields})
     if unknown := [name for name in parameters if name not in known]:
-        raise ParameterError(
-            _("{component} has no parameter {flag}{hint}; there are {names}").format(
-                component=", ".join(kind.name for kind in kinds) or "–",
-                flag=unknown[0],
-                hint=suggestion(unknown[0], known),
-                names=", ".join(known) or _("none"),
-            )
-        )
+        message = _("{component} has no parameter {flag}{hint}; there are {names}")
+        component, names = ", ".join(kind.name for kind in kinds) or "–", ", ".join(known) or _("none")
+        hint = suggestion(unknown[0], known)
+        raise ParameterError(message.format(component=component, flag=unknown[0], hint=hint, names=names))
     people = people_in(original)
     settings: list[Setting] = []
     left_out = []
@@ -358,11 +346,8 @@ def _piece(
     )
     module = type(component).__module__
     if module == "__main__":
-        raise ParameterError(
-            _("{name} is defined in a script or notebook; move it into a module that every process can import").format(
-                name=type(component).__name__
-            ),
-        )
+        message = _("{name} is defined in a script or notebook; move it into a module that every process can import")
+        raise ParameterError(message.format(name=type(component).__name__))
     modules = [module]
     steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
     if kind == "release" and {"k", "min_class"} & set(type(steps[-1]).model_fields):

@@ -115,21 +115,9 @@ def explore(
     >>> frame.filter("recommended")["label"].to_list()
     ['generalize-by-count, k = 5']
     """
-    study = sweep(
-        original,
-        methods,
-        schema=schema,
-        attacks=attacks,
-        measures=measures,
-        seeds=seeds,
-        rule=rule,
-        purpose=purpose,
-        cache=cache,
-        fresh=fresh,
-        workers=workers,
-        progress=progress,
-        **parameters,
-    )
+    chosen = {"attacks": attacks, "measures": measures, "seeds": seeds, "rule": rule, "purpose": purpose}
+    order: dict[str, Any] = chosen | {"cache": cache, "fresh": fresh, "workers": workers, "progress": progress}
+    study = sweep(original, methods, schema=schema, **order, **parameters)
     names = [measure.name for measure in study.request.measures] if measures != "all" else []
     if columns == "main":
         columns = [*table_of("noren.sweeps.study")["main"], *names][:_MOST_COLUMNS]
@@ -326,10 +314,6 @@ def run(
         watch.changed(at, lines[at])
     results = [line.result for line in lines if line.result is not None]
     if all(result.refused for result in results):
-        first = results[0]
-        raise ParameterError(
-            _("none of the {count} points could be run; {label}: {reason}").format(
-                count=len(results), label=first.setting.label, reason=first.reason()
-            )
-        )
+        message, first = _("none of the {count} points could be run; {label}: {reason}"), results[0]
+        raise ParameterError(message.format(count=len(results), label=first.setting.label, reason=first.reason()))
     return SweepStudy(source, request, results, len(left), cached, folder)
