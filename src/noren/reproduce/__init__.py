@@ -44,14 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DOCUMENT_MODULES", "document", "get_documents", "unknown_name"]
 
-DOCUMENT_MODULES = {
-    "S0": "noren.reproduce.s0",
-    "S1": "noren.reproduce.s1",
-    "S2": "noren.reproduce.s2",
-    "S3": "noren.reproduce.s3",
-    "S4": "noren.reproduce.s4",
-    "beyond": "noren.reproduce.beyond",
-}
+DOCUMENT_MODULES = {key: f"noren.reproduce.{key.lower()}" for key in ("S0", "S1", "S2", "S3", "S4", "beyond")}
 
 
 def unknown_name(name: str, group: str, names: Sequence[str]) -> UnknownNameError:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from noren.drawing.base import layer, picture, scaled
+from noren.drawing.base import layer, look_channels, picture, scaled
 from noren.i18n import N_, _
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds
@@ -39,15 +39,13 @@ KS = (2, 3, 4, 6, 10)
 def bound(_results: UnitResults) -> Comparison:
     """Compare the right answers that S0's bound and the sharp bound require."""
     paper, sharp = thresholds(999, "paper"), thresholds(999, "sharp")
-    labels, cells = bound_labels(), []
-    for n in NAMED:
-        row = f"n' = {n}"
-        cells += [
-            Datum(row, labels["paper"], ours=paper[n], digits=0),
-            Datum(row, labels["sharp"], ours=sharp[n], digits=0),
-            Datum(row, _("difference"), ours=paper[n] - sharp[n], digits=0),
-        ]
-
+    labels = bound_labels()
+    columns = (*labels.values(), _("difference"))
+    cells = [
+        Datum(f"n' = {n}", column, ours=number, digits=0)
+        for n in NAMED
+        for column, number in zip(columns, (paper[n], sharp[n], paper[n] - sharp[n]), strict=True)
+    ]
     tried = (7, 10, 13, 17, 20, 24, 30, 38, 49, 70, 99, 126, 160, *range(200, 1_000, 100), 999)
     chart = lines(
         _("Right answers that prove a release unsafe"),
@@ -112,15 +110,15 @@ def frontier(results: UnitResults) -> Comparison:
     for k in KS:
         row = f"k = {k}"
         plain, suppressed = results[_by_count(k, False)], results[_by_count(k, True)]
-        best: dict[str, Any] | None = results.get(_grouped(k))
+        best: dict[str, Any] = results.get(_grouped(k), {})
         survival = results[_plan(k, "sharp")]["survival"]
-        note = _("proved optimal") if best and best["optimal"] else ""
+        note = _("proved optimal") if best.get("optimal") else ""
         cells += [
             Datum(row, _("S1's groups"), ours=plain["U"], digits=4),
             Datum(row, _("cells suppressed"), ours=suppressed["U"], digits=4),
-            Datum(row, "generalize", ours=best["U"] if best else None, digits=4, note=note),
-            Datum(row, _("lower bound"), ours=best["lower_bound"] if best else None, digits=4),
-            Datum(row, _("rows deleted"), ours=best["deleted"] if best else None, digits=0),
+            Datum(row, "generalize", ours=best.get("U"), digits=4, note=note),
+            Datum(row, _("lower bound"), ours=best.get("lower_bound"), digits=4),
+            Datum(row, _("rows deleted"), ours=best.get("deleted"), digits=0),
             Datum(row, _("probability of surviving 13 attackers"), ours=survival),
         ]
         kinds = ((_("S1's groups"), plain), ("generalize", best))
@@ -141,15 +139,7 @@ def _map(points: list[dict[str, Any]]) -> Chart:
     }
     kinds = [kind for kind in looks if any(point["kind"] == kind for point in points)]
     legend = {"title": None, "orient": "top", "symbolSize": 70, "labelLimit": 300}
-    colour, shape = (
-        {
-            "field": "kind",
-            "type": "nominal",
-            "scale": {"domain": kinds, "range": [looks[kind][at] for kind in kinds]},
-            "legend": legend,
-        }
-        for at in range(2)
-    )
+    colour, shape = look_channels("kind", {kind: looks[kind] for kind in kinds}, 2, legend)
     encoding = {
         "x": scaled("U", "U", [0.15, 0.75], ""),
         "y": scaled("safe", _("probability of surviving 13 attackers"), [-0.05, 1.1], ""),
@@ -312,19 +302,6 @@ _histories = unit_of(work.held_out_histories, work.HISTORIES)
 _people = unit_of(work.held_out_people, work.TABLE)
 
 
-def _columns() -> dict[str, str]:
-    """Return the labels of the numbers, by their keys."""
-    return {
-        "auc": "AUC",
-        "tpr at 0.1": RATE,
-        "tpr at 0.01": "TPR (FPR 0.01)",
-        "rare tpr at 0.1": join_labels(_("rarest tenth"), RATE),
-        "success": _("values guessed"),
-        "control": _("control group: values guessed"),
-        "risk": _("risk above the control group"),
-    }
-
-
 def _rows(seeds: Sequence[int]) -> dict[str, list[WorkUnit]]:
     """Return the units of each row of the table."""
     rows = {"pseudonymize": [_histories(1, seed) for seed in seeds]}
@@ -342,10 +319,13 @@ def inference_units(extent: Extent) -> list[WorkUnit]:
 
 def inferences(results: UnitResults) -> Comparison:
     """Show for each release how well members are told from the control group, and what is guessed about both."""
+    columns = {"auc": "AUC", "tpr at 0.1": RATE, "tpr at 0.01": "TPR (FPR 0.01)"}
+    columns |= {"rare tpr at 0.1": join_labels(_("rarest tenth"), RATE), "success": _("values guessed")}
+    columns |= {"control": _("control group: values guessed"), "risk": _("risk above the control group")}
     cells = []
     for row, units in _rows(results.extent.seeds(full=INFERENCE_SEEDS)).items():
         runs = results.of(units)
-        for key, column in _columns().items():
+        for key, column in columns.items():
             values = [run[key] for run in runs if key in run]
             note = ""
             if len(values) > 1:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from noren.drawing.base import picture
+from noren.drawing.base import look_channels, picture
 from noren.i18n import _
 from noren.tables import table_of
 from noren.work.store import Scalar, WorkUnit
@@ -126,22 +126,10 @@ class Datum:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the cell as plain data."""
-        return {
-            "what": self.row,
-            "column": self.column,
-            "paper": self.paper,
-            "ours": self.ours,
-            "spread": self.spread,
-            "seeds": self.seeds,
-            "difference": self.difference,
-            "kind": "exact" if self.exact else "statistical",
-            "tolerance": self.tolerance,
-            "aim": self.aim,
-            "ok": self.ok,
-            "erratum": self.erratum or None,
-            "unexplained": self.unexplained,
-            "note": self.note,
-        }
+        numbers = {name: getattr(self, name) for name in ("column", "paper", "ours", "spread", "seeds", "difference")}
+        claim = {"kind": "exact" if self.exact else "statistical", "tolerance": self.tolerance, "aim": self.aim}
+        verdict = {"ok": self.ok, "erratum": self.erratum or None, "unexplained": self.unexplained}
+        return {"what": self.row} | numbers | claim | verdict | {"note": self.note}
 
 
 @dataclass(frozen=True)
@@ -293,15 +281,8 @@ def lines(
         "scale": {"domain": list(up), "nice": False} if up else {"zero": False},
         "axis": {"title": None, "tickCount": 5},
     }
-    colour, shape, dash = (
-        {
-            "field": "line",
-            "type": "nominal",
-            "scale": {"domain": list(looks), "range": [look[at] for look in looks.values()]},
-            "legend": legend if at < 2 else None,
-        }
-        for at in range(3)
-    )
+    colour, shape = look_channels("line", looks, 2, legend)
+    *_seen, dash = look_channels("line", looks, 3, None)
     drawn = []
     for panel, curves in panels.items():
         rows = [

@@ -124,7 +124,6 @@ class Reproduction:
     documents: Sequence[DocumentResult]
     computed: int
     cached: int
-    version: str = __version__
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -141,7 +140,7 @@ class Reproduction:
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return {
-            "noren": self.version,
+            "noren": __version__,
             "quick": self.extent.quick,
             "seeds": self.extent.wanted_seeds,
             "ok": not self.failed,

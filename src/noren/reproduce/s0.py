@@ -436,17 +436,17 @@ def _of_team(
     cells = [Datum(row, "U", ours=u, note=_("classes: {sizes}").format(sizes=sizes) if entry else "")]
     attacks, seeds = REGISTERED, results.extent.seeds(full=2)
     tries = results.of([_registered(_same(team), attack, seed) for attack, seed in product(attacks, seeds)])
-    labels = bound_labels()
-    for bound, outcome in outcomes.items():
+    for bound, label in bound_labels().items():
+        outcome = outcomes[bound]
         at = list(outcome.entries).index(team) if outcome.whole else 0
         effective = sum(result["effective"][bound] for result in tries)
         share = f"{effective}/{len(tries)}" if tries else None
         won = outcome.first[:, :, at].mean(axis=1).tolist() if outcome.whole else []
         cells += [
-            Datum(row, join_labels(labels[bound], _("survives")), ours=outcome.survival().get(team)),
-            Datum(row, join_labels(labels[bound], _("wins")), ours=outcome.wins.get(team)),
-            Datum.over(row, join_labels(labels[bound], _("won")), won),
-            Datum(row, join_labels(labels[bound], _("registered attacks")), ours=share),
+            Datum(row, join_labels(label, _("survives")), ours=outcome.survival().get(team)),
+            Datum(row, join_labels(label, _("wins")), ours=outcome.wins.get(team)),
+            Datum.over(row, join_labels(label, _("won")), won),
+            Datum(row, join_labels(label, _("registered attacks")), ours=share),
         ]
     return cells
 

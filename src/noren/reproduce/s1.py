@@ -223,15 +223,11 @@ def errata() -> list[Erratum]:
     date = Datum.exactly("(2+1+0)/0.816", "", 3.76, dates, tolerance=0.005, digits=2, erratum="date")
     price = Datum.exactly(join_labels(_("price"), _("sum")), "", 0.155, prices, tolerance=HALF_UP, erratum="price")
     ceiling = Datum.exactly("2/0.816", "", 1.0, first, tolerance=0.0, aim="at-most", digits=2, erratum="ceiling")
-    sums = []
-    for k, (items, _categories, safety, printed, _other) in TABLE.items():
-        erratum = "sum" if k == 20 else ""
-        row, ours = f"k = {k}", items + safety
-        sums.append(
-            Datum.exactly(
-                row, join_labels(_("items"), "U + 1/k"), printed, ours, tolerance=2 * HALF_UP, erratum=erratum
-            )
-        )
+    column, wrong = join_labels(_("items"), "U + 1/k"), {20: "sum"}
+    sums = [
+        Datum.exactly(f"k = {k}", column, printed, u + safety, tolerance=2 * HALF_UP, erratum=wrong.get(k, ""))
+        for k, (u, _categories, safety, printed, _other) in TABLE.items()
+    ]
     return [
         Erratum.of("S1", "date", [date], dates=dates),
         Erratum.of("S1", "price", [price], prices=prices),

@@ -139,17 +139,12 @@ def figure_2(_results: UnitResults) -> Comparison:
     }
     least = {name: int(c[int(np.argmin(values))]) for name, values in curves.items()}
 
+    derived, most = _("as derived"), curves["derived"][0] * 2 - FEWEST / 400
     cells = [
-        Datum.exactly(_("best c"), _("as derived"), BEST_400, least["derived"], digits=0),
+        Datum.exactly(_("best c"), derived, BEST_400, least["derived"], digits=0),
         Datum.exactly(_("best c"), "(1)", BEST_400, least["printed"], digits=0, erratum="best"),
-        Datum("α", _("as derived"), ours=1 / largest, digits=9),
-        Datum.exactly(
-            join_labels("αE(Δm)", _("largest")),
-            _("as derived"),
-            1.0,
-            curves["derived"][0] * 2 - FEWEST / 400,
-            tolerance=1e-9,
-        ),
+        Datum("α", derived, ours=1 / largest, digits=9),
+        Datum.exactly(join_labels("αE(Δm)", _("largest")), derived, 1.0, most, tolerance=1e-9),
     ]
     points = {name: [round(value, 4) for value in values[::8]] for name, values in curves.items()}
     chart = lines(

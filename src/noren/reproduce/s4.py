@@ -74,31 +74,28 @@ def sizes_of(table: str) -> list[int]:
 
 def rho(_results: UnitResults) -> Comparison:
     """Compare every ρ that the paper prints with its own formula."""
-    printed = [(table, sizes_of(table), ROWS, numbers[0]) for table, numbers in TABLE_5.items()]
-    printed += [(f"n = {rows:,}", list(SIZES), rows, rhos) for rows, rhos in RHO_SYNTHETIC.items()]
-    cells = [
-        Datum.exactly(row, f"k = {k}", paper, keep_probabilities(k, sizes, rows)[0], tolerance=COARSE, digits=4)
-        for row, sizes, rows, rhos in printed
-        for k, paper in zip(KS, rhos, strict=True)
-    ]
+    cells = [cell for table, numbers in TABLE_5.items() for cell in _rhos(table, sizes_of(table), ROWS, numbers[0])]
+    cells += [cell for rows, rhos in RHO_SYNTHETIC.items() for cell in _rhos(f"n = {rows:,}", SIZES, rows, rhos)]
     worst = max(abs(cell.difference or 0.0) for cell in cells)
     return Comparison(cells, [say("rho", worst=worst)])
 
 
+def _rhos(row: str, sizes: Sequence[int], rows: int, printed: _Shares) -> list[Datum]:
+    """Return the paper's ρ for each k beside those of its formula."""
+    return [
+        Datum.exactly(row, f"k = {k}", paper, keep_probabilities(k, sizes, rows)[0], tolerance=COARSE, digits=4)
+        for k, paper in zip(KS, printed, strict=True)
+    ]
+
+
 def table_4(_results: UnitResults) -> Comparison:
     """Multiply the domains of each set of attributes."""
-    return Comparison(
-        [
-            Datum.exactly(
-                f"{table}: {', '.join(ATTRIBUTES[table])}",
-                paper=paper,
-                ours=math.prod(sizes_of(table)),
-                digits=0,
-                note=" · ".join(map(str, sizes_of(table))),
-            )
-            for table, paper in TABLE_4.items()
-        ]
-    )
+    cells = []
+    for table, paper in TABLE_4.items():
+        sizes, row = sizes_of(table), f"{table}: {', '.join(ATTRIBUTES[table])}"
+        note = " · ".join(map(str, sizes))
+        cells.append(Datum.exactly(row, "", paper, math.prod(sizes), digits=0, note=note))
+    return Comparison(cells)
 
 
 def _share(pattern: str, column: str, paper: float | None, ours: float, erratum: str = "") -> Datum:
@@ -237,9 +234,8 @@ def table_5(results: UnitResults) -> Comparison:
 
 def _em_remarks(differences: Sequence[float], near_cells: int) -> list[str]:
     """Return how far ``em`` is from the paper; nothing where it was not run."""
-    if not differences:
-        return []
-    return [say("em", mean=fmean(differences), near=near_cells, cells=len(differences))]
+    found = {"near": near_cells, "cells": len(differences)}
+    return [say("em", mean=fmean(differences), **found)] if differences else []
 
 
 def gain_remarks(gains: Sequence[float]) -> list[str]:
@@ -389,32 +385,16 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S4", "loop", cells, first=first, epsilon=EPSILON)
     cells = _means(first="B-2", last="D-4")
     yield Erratum.of("S4", "means", cells, perturbed=mean_of_patterns(8, 0, 0), reconstructed=mean_of_patterns(8, 1, 0))
-    cells = [
-        Datum.exactly(
-            f"{table} ({' · '.join(map(str, sizes_of(table)))})",
-            f"k = {k}",
-            TABLE_5[table][0][at],
-            keep_probabilities(k, sizes_of(table), ROWS)[0],
-            tolerance=0.002,
-            digits=4,
-        )
-        for table in ("t1", "t2")
-        for at, k in enumerate(KS)
-    ]
+    cells = []
+    for table in ("t1", "t2"):
+        sizes = sizes_of(table)
+        cells += _rhos(f"{table} ({' · '.join(map(str, sizes))})", sizes, ROWS, TABLE_5[table][0])
     yield Erratum.of("S4", "domains", cells)
     cells = [
-        Datum.exactly(
-            f"{table}, ρ = {rho:.3f}",
-            "k",
-            k,
-            k_of([rho - ROUNDED] * 3, sizes_of(table), ROWS),
-            tolerance=0.0,
-            aim="at-least",
-            digits=3,
-            erratum="k-kept",
-        )
+        Datum.exactly(f"{table}, ρ = {rho:.3f}", "k", k, kept, tolerance=0.0, aim="at-least", erratum="k-kept")
         for table, (rhos, _perturbed, _reconstructed) in TABLE_5.items()
         for k, rho in zip(KS, rhos, strict=True)
+        for kept in (k_of([rho - ROUNDED] * 3, sizes_of(table), ROWS),)
     ]
     below = sum(cell.ok is False for cell in cells)
     yield Erratum.of("S4", "k-kept", cells, below=below)

@@ -12,8 +12,8 @@ from typing import Any
 from markupsafe import Markup
 
 from noren.data.formats.files import FolderKind, json_signature, writing_folder
-from noren.drawing.base import page_styles, template
-from noren.i18n import _, active_language
+from noren.drawing.base import render_page
+from noren.i18n import _
 from noren.reproduce.frame import Datum, Value
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
@@ -206,11 +206,10 @@ def markdown(result: DocumentResult, measured: str) -> str:
             blocks.append(f"![{chart.title}]({_picture_name(key, part.part.key, number)})")
         if part.comparison.cells:
             blocks.append(markdown_table(grid(part.comparison.cells)))
-    unexplained = _("unexplained")
     if result.errata:
         blocks.append("## " + _("Errata"))
     for erratum in result.errata:
-        mark = f" ({unexplained})" if erratum.unexplained else ""
+        mark = f" ({_('unexplained')})" if erratum.unexplained else ""
         blocks += [f"### {erratum.key}{mark}", erratum.text]
         if erratum.cells:
             blocks.append(markdown_table(grid(erratum.cells)))
@@ -220,13 +219,12 @@ def markdown(result: DocumentResult, measured: str) -> str:
 
 def overview(report: Reproduction, measured: str) -> str:
     """Return the outcome of each document as Markdown: how many numbers match the paper, and all that do not."""
+    titles = {"derived": _("explained by an erratum"), "unexplained": _("unexplained"), "random": _("random claims")}
     heads = (
         _("document"),
         _("exact numbers"),
         _("match the paper"),
-        _("explained by an erratum"),
-        _("unexplained"),
-        _("random claims"),
+        *titles.values(),
         _("claims that hold"),
         _("not run"),
     )
@@ -249,7 +247,6 @@ def overview(report: Reproduction, measured: str) -> str:
         _legend(),
         "## " + _("Numbers that differ from the paper"),
     ]
-    titles = {"derived": _("explained by an erratum"), "unexplained": _("unexplained"), "random": _("random claims")}
     for kind, title in titles.items():
         cells = [cell for of, cell in differing if of == kind]
         if cells:
@@ -279,48 +276,19 @@ def _legend() -> str:
 def page(report: Reproduction, measured: str, pictures: Pictures | None = None) -> str:
     """Return one HTML page that loads and runs nothing."""
     drawn = draw(report) if pictures is None else pictures
-    documents = []
-    for result in report.documents:
-        key = result.document.key
-        parts = [
-            {
-                "anchor": f"{key}-{part.part.key}",
-                "title": part_title(part),
-                "remarks": remarks_of(part),
-                "table": _table(part.comparison.cells),
-                "long": len(part.comparison.cells) > 60,
-                "charts": [
-                    {
-                        "title": chart.title,
-                        # our own drawing; every text in it was escaped as it was drawn
-                        "svg": Markup(drawn[key, part.part.key, number]),  # noqa: S704
-                    }
-                    for number, chart in enumerate(part.comparison.charts, start=1)
-                ],
-            }
-            for part in result.parts
-        ]
-        errata = [
-            {"anchor": f"{key}-erratum-{erratum.key}", "erratum": erratum, "table": _table(erratum.cells)}
-            for erratum in result.errata
-        ]
-        title, summary = _(result.document.title), _(result.document.summary)
-        about = {"key": key, "title": title, "citation": result.document.citation, "summary": summary}
-        documents.append({**about, "parts": parts, "errata": errata})
-    return template("noren.reproduce", "reproduce.html.jinja").render(
-        language=active_language(),
+    return render_page(
+        "noren.reproduce",
+        "reproduce.html.jinja",
+        "reproduce.css",
+        report=report,
         headline=headline(report),
-        labels={
-            "title": _("The papers, reproduced"),
-            "legend": _legend(),
-            "contents": _("Contents"),
-            "errata": _("Errata"),
-            "unexplained": _("unexplained"),
-            "quick": _("This was a quick run with fewer seeds and numbers.") if report.extent.quick else "",
-            "measured": _("Run on {measured}.").format(measured=measured),
-        },
-        documents=documents,
-        css=page_styles("noren.reproduce", "reproduce.css"),
+        legend=_legend(),
+        measured=measured,
+        part_title=part_title,
+        remarks_of=remarks_of,
+        table_of=_table,
+        # our own drawings; every text in them was escaped as they were drawn
+        drawn={place: Markup(svg) for place, svg in drawn.items()},  # noqa: S704
     )
 
 
