@@ -106,10 +106,11 @@ class TestTexts:
             parameters = inspect.signature(getattr(module, name)).parameters
             assert set(texts) - {"help", "example"} <= set(parameters), name
 
-    def test_every_refusal_that_is_asked_for_is_worded(self) -> None:
+    @pytest.mark.parametrize(("called", "file"), [("refusal", "messages"), ("wording", "sentences")])
+    def test_every_message_that_is_asked_for_is_worded(self, called: str, file: str) -> None:
         sources = [path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.rglob("*.py")]
-        asked = {name for source in sources for name in re.findall(r'refusal\("(\w+)"', source)}
-        assert asked == set(table_of("noren.cli.parts.messages"))
+        asked = {name for source in sources for name in re.findall(rf"{called}\([\"'](\w+)", source)}
+        assert asked == set(table_of(f"noren.cli.parts.{file}"))
 
 
 # What typer says of wrong words; the second is what our catalogue must know it by.

@@ -362,6 +362,7 @@ def test_progress_tells_the_current_error_and_an_interruption_keeps_the_best() -
         ({"k": 2, "effort": 0.0}, "effort = 0.0 is out of range; use effort > 0"),
         ({"k": 2, "effort": "endless"}, "effort"),
         ({"k": 2, "block": 1}, "block = 1 is out of range; use block >= 2"),
+        ({"survival": 0.9, "min_class": 1}, "min_class = 1 is out of range; use min_class >= 2"),
         ({"survival": 0.9, "lower_bound": "exact"}, "no lower bound with survival"),
     ],
 )

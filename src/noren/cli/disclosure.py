@@ -222,4 +222,4 @@ def threshold(
 
     test = build(Effective, {"bound": bound, "p": p, "alpha": alpha})
     r = run(n, bound=bound, p=Fraction(test.p), alpha=Fraction(test.alpha))
-    return Output({"n": n, "r": r}, [wording("effective" if r <= n else "never_effective", r=r, n=n)])
+    return Output({"n": n, "r": r}, [wording("effective", r=r, n=n) if r <= n else wording("never_effective", n=n)])

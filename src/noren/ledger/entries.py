@@ -180,10 +180,7 @@ def read_entries(ledger: Path) -> tuple[list[StoredEntry], list[FileError]]:
 
 def verify(written: StoredEntry) -> list[FileError]:
     """Return what is wrong with the files of an entry."""
-    wrong = _changed(written.folder, written.entry.files)
-    if not wrong:
-        wrong = _changed(written.folder / "secret", _sealed(written))
-    return wrong
+    return _changed(written.folder, written.entry.files) or _changed(written.folder / "secret", _sealed(written))
 
 
 def load_rows(written: StoredEntry, schema: Schema) -> History:
@@ -202,11 +199,11 @@ def load_past(written: StoredEntry) -> PastPeriod:
 
 def load_facts(written: StoredEntry) -> dict[str, Any]:
     """Return what was kept for verdicts, as the seal knows it."""
-    for problem in _changed(written.folder, {_SEAL: written.entry.files[_SEAL]}):
+    seal = {_SEAL: written.entry.files[_SEAL]}
+    secret = written.folder / "secret"
+    for problem in _changed(written.folder, seal) or _changed(secret, {_FACTS: _sealed(written)[_FACTS]}):
         raise problem
-    for problem in _changed(written.folder / "secret", {_FACTS: _sealed(written)[_FACTS]}):
-        raise problem
-    return _read_json(written.folder / "secret" / _FACTS)
+    return _read_json(secret / _FACTS)
 
 
 def _sealed(written: StoredEntry) -> dict[str, str]:
@@ -253,12 +250,11 @@ def _changed(folder: Path, files: dict[str, str]) -> list[FileError]:
     for name, digest in files.items():
         path = folder / name
         try:
-            same = _digest(path) == digest
+            problem = "" if _digest(path) == digest else _("the file changed after the release")
         except OSError:
-            wrong.append(_damage(_("it cannot be read"), path))
-            continue
-        if not same:
-            wrong.append(_damage(_("the file changed after the release"), path))
+            problem = _("it cannot be read")
+        if problem:
+            wrong.append(_damage(problem, path))
     return wrong
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -36,10 +36,10 @@ from noren.methods.shared_values import (
     EFFORT_WORDS,
     SHARING,
     SHARING_HELP,
-    SUPPRESS_CELLS,
     CategoryFile,
     MostRows,
     Sharing,
+    SuppressCells,
     measured_values,
     not_below,
     out_of_range,
@@ -80,6 +80,10 @@ class _SearchRows:
     """All cells of the original that count."""
     nobody: float
     """Those whose row has no customer: they are deleted, whatever the groups."""
+
+
+_Shares = tuple[float, float, float, float]
+"""Of the search: what is done, what a block adds to that, what it has to lose, and what all costs without it."""
 
 
 @dataclass
@@ -174,10 +178,7 @@ class Generalize(Method):
         description=N_("how long to search: quick, normal, thorough (same seed, same result), or a number of seconds"),
         json_schema_extra=in_form(main=True, words=EFFORT_WORDS, number=N_("Seconds")),
     )
-    suppress_cells: bool = Field(
-        default=True,
-        title=SUPPRESS_CELLS,
-    )
+    suppress_cells: SuppressCells = True
     categories: CategoryFile = None
     within: tuple[Literal["month", "week", "category"], ...] = Field(
         default=(),
@@ -185,7 +186,7 @@ class Generalize(Method):
         description=N_("date intervals stay within a month or week, item sets within a category; dates stay"),
     )
     most_rows: MostRows = None
-    block: Annotated[int | None, not_below(2, "block")] = Field(
+    block: Annotated[int | None, not_below(2)] = Field(
         default=None,
         title=N_("Customers searched together (default: all up to 1500, otherwise 1000 at a time)"),
     )
@@ -383,8 +384,7 @@ class Generalize(Method):
     def _effort(self) -> Effort:
         if isinstance(self.effort, str):
             return EFFORTS[self.effort]
-        normal = EFFORTS["normal"]
-        return Effort(normal.rounds, normal.starts, normal.tries, normal.heat, self.effort)
+        return replace(EFFORTS["normal"], seconds=self.effort, steps=12)
 
     def block_size(self, customers: int) -> int:
         """Return how many customers are searched together, of so many; no fewer than these: all in one block."""
@@ -462,14 +462,8 @@ class Generalize(Method):
             rest = None if effort.seconds is None else max(effort.seconds * (1 - whole.spent()), 0.0)
             budget = Budget(None if rest is None else rest * share / max(1 - done, share), whole.stopped)
 
-            def report_progress(
-                part: float,
-                cost: float,
-                done: float = done,
-                share: float = share,
-                worth: float = worth,
-                dearest: float = dearest,
-            ) -> None:
+            def report_progress(part: float, cost: float, now: _Shares = (done, share, worth, dearest)) -> None:
+                done, share, worth, dearest = now
                 nothing = np.isnan(cost)
                 u = (dearest if nothing else dearest - worth + cost) / rows_to_search.cells
                 words = _("comparing histories") if nothing else f"U = {u:.4f}"

@@ -18,10 +18,10 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.methods.shared_values import (
     SHARING,
     SHARING_HELP,
-    SUPPRESS_CELLS,
     CategoryFile,
     MostRows,
     Sharing,
+    SuppressCells,
     measured_values,
     require_enough_customers,
     share_values,
@@ -80,10 +80,7 @@ class GeneralizeByCount(Method):
         description=SHARING_HELP,
         json_schema_extra=in_form(main=True, start="3", minimum=2),
     )
-    suppress_cells: bool = Field(
-        default=False,
-        title=SUPPRESS_CELLS,
-    )
+    suppress_cells: SuppressCells = False
     categories: CategoryFile = None
     most_rows: MostRows = None
 

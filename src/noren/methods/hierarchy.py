@@ -28,9 +28,8 @@ from noren.kernels.lattice.keys import distinct
 from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM, ClassRule
 from noren.kernels.lattice.search import Optimum, judged, search, suppressed
 from noren.methods.table_parts import (
-    SUPPRESSION,
     SensitiveCodes,
-    Share,
+    Suppression,
     TableClassMethod,
     reject_if_too_many_fail,
     released,
@@ -147,10 +146,7 @@ class HierarchyMethod(TableClassMethod):
         ),
         examples=["hierarchies"],
     )
-    suppression: Share = Field(
-        default=0.02,
-        title=SUPPRESSION,
-    )
+    suppression: Suppression = 0.02
     loss: Literal["loss", "discernibility", "class-size", "entropy"] = Field(
         default="loss",
         title=N_("What to minimise; see the measures table-loss, discernibility, class-size and entropy-loss"),

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers, physical
 from noren.data.frames import History, Records, Table
@@ -23,7 +22,6 @@ from noren.methods.mondrian import Mondrian
 from noren.methods.shared_values import middle_values
 from noren.methods.table_parts import Identifiers, Quasi, released, require_enough_rows
 from noren.progress import Progress, silent
-from noren.protocols import in_form
 
 _TRIES = {"quick": 30, "normal": 300, "thorough": 3_000}
 """How often, for each class, two or three neighbouring classes of a table are put together anew."""
@@ -96,11 +94,7 @@ class Microaggregate(Generalize):
     )
 
     quasi: Quasi = ()
-    identifiers: Identifiers = Field(
-        default="drop",
-        title=N_("Columns that identify people"),
-        json_schema_extra=in_form(words={"drop": N_("leave out"), "pseudonyms": N_("replace by pseudonyms")}),
-    )
+    identifiers: Identifiers = "drop"
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data; those of tables only where they are set."""

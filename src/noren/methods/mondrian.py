@@ -22,8 +22,7 @@ from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.kernels.lattice.search import LevelTable, suppressed
 from noren.methods.shared_values import generalised
 from noren.methods.table_parts import (
-    SUPPRESSION,
-    Share,
+    Suppression,
     TableClassMethod,
     codes_in_order,
     reject_if_too_many_fail,
@@ -93,10 +92,7 @@ class Mondrian(TableClassMethod):
         default=False,
         title=N_("Also split rows with equal values: classes are smaller, and their cells may overlap"),
     )
-    suppression: Share = Field(
-        default=0.1,
-        title=SUPPRESSION,
-    )
+    suppression: Suppression = 0.1
     hierarchies: Path | None = Field(default=None, description=N_("folder of hierarchies, as for the method hierarchy"))
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:

@@ -85,11 +85,11 @@ class PseudoRecords(Method):
     wrong_for = N_("An attacker may know a date or a price, since all true rows remain; or sums must not grow.")
     best_so_far = N_("best so far (lower is more useful)")
 
-    clusters: Annotated[int, not_below(1, "clusters")] = Field(
+    clusters: Annotated[int, not_below(1)] = Field(
         title=N_("Number of clusters; item sets may disclose one customer of each, so fewer are safer"),
         json_schema_extra=in_form(main=True, start="20", minimum=1),
     )
-    min_size: Annotated[int | None, not_below(1, "min_size")] = Field(
+    min_size: Annotated[int | None, not_below(1)] = Field(
         default=None,
         title=N_("Minimum size of a cluster (default: 2 for balanced, as many as fit for repaired)"),
         json_schema_extra={"minimum": 1},

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import in_categories, read_categories
@@ -22,7 +22,6 @@ from noren.kernels.sharing.rows import DELETED
 
 SHARING = N_("Minimum size of a group (k)")
 SHARING_HELP = N_("minimum number of customers who share each public history; 3 or more are recommended")
-SUPPRESS_CELLS = N_("Suppress cells where that loses less than generalising them; k stays the same")
 EFFORT = N_("How long to search")
 EFFORT_WORDS = {"quick": N_("quick"), "normal": N_("normal"), "thorough": N_("thorough")}
 """Labels and help of parameters that several methods have."""
@@ -33,20 +32,24 @@ def out_of_range(name: str, value: object, allowed: str) -> ValueError:
     return ValueError(str(ParameterError.out_of_range(name, value, allowed)))
 
 
-def not_below(least: int, name: str) -> AfterValidator:
-    """Return a validator of the parameter ``name``: a number, if there is one, is at least ``least``."""
+def not_below(least: int) -> AfterValidator:
+    """Return a validator of a parameter: a number, if there is one, is at least ``least``."""
 
-    def checked(value: int | None) -> int | None:
+    def checked(value: int | None, info: ValidationInfo) -> int | None:
         if value is not None and value < least:
-            raise out_of_range(name, value, f"{name} >= {least}")
+            raise out_of_range(str(info.field_name), value, f"{info.field_name} >= {least}")
         return value
 
     return AfterValidator(checked)
 
 
-AT_LEAST_2 = not_below(2, "k")
+AT_LEAST_2 = not_below(2)
 Sharing = Annotated[int, AT_LEAST_2, Field(json_schema_extra={"minimum": 2})]
 """How many share a history: 2 or more."""
+
+SuppressCells = Annotated[
+    bool, Field(title=N_("Suppress cells where that loses less than generalising them; k stays the same"))
+]
 
 CategoryFile = Annotated[
     Path | None,
@@ -57,7 +60,7 @@ CategoryFile = Annotated[
 
 MostRows = Annotated[
     int | None,
-    not_below(1, "most_rows"),
+    not_below(1),
     Field(
         title=N_("Leave out customers with more rows than this (default: none)"),
         description=N_("leave out customers with more rows: nothing public comes from them, and the limit is public"),
@@ -121,7 +124,7 @@ def share_values(
 
     Parameters
     ----------
-    words
+    values
         The values of the measured columns.
     row
         The generalised row that every row becomes; :data:`DELETED` for none.
@@ -205,16 +208,9 @@ def middle_values(values: pl.Series, column: Column, row: Whole, *, suppress_cel
     than from nothing. At a tie a cell says more than nothing.
 
     >>> quantity = Column(name="quantity", role="quantity")
-    >>> middle_values(pl.Series("quantity", [9, 1, 2, 5, 6]), quantity, np.array([0, 0, 0, 1, 1]), suppress_cells=True)
-    shape: (5,)
-    Series: 'quantity' [i64]
-    [
-        2
-        2
-        2
-        5
-        5
-    ]
+    >>> values, row = pl.Series("quantity", [9, 1, 2, 5, 6]), np.array([0, 0, 0, 1, 1])
+    >>> middle_values(values, quantity, row, suppress_cells=True).to_list()
+    [2, 2, 2, 5, 5]
     """
     every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
     if column.scale == Scale.NOMINAL:  # of several equally frequent ones the first by text, a blank the last

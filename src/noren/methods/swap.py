@@ -123,18 +123,13 @@ class Swap(MethodByPeriod):
         (original,) = with_item_column(original)
         item = exact_values(original, original.schema.role(Role.ITEM)).rank("dense").cast(pl.Int64).fill_null(0)
         codes, _customers = people(original[Role.CUSTOMER])
-        ordering = [numbers(exact_values(original, column)) for column in ordered_by(original.schema)]
+        ordered = enumerate(numbers(exact_values(original, column)) for column in ordered_by(original.schema))
+        ordering = [pl.Series(str(at), values) for at, values in ordered]
         period = pl.Series("period", np.zeros(len(original), dtype=np.int64))
         if original.schema.with_role(Role.DATE):
             period = self.periods(original).rank("dense").cast(pl.Int64).alias("period")
-        rows = pl.DataFrame(
-            [
-                pl.Series("who", codes).replace(-1, None),
-                period,
-                item.alias("item"),
-                *(pl.Series(str(at), values) for at, values in enumerate(ordering)),
-            ]
-        ).with_row_index("row")
+        who = pl.Series("who", codes).replace(-1, None)
+        rows = pl.DataFrame([who, period, item.alias("item"), *ordering]).with_row_index("row")
         rows = rows.drop_nulls(["who", "period"]).sort("period", "who", maintain_order=True)
         if rows.is_empty():
             nothing = np.empty(0, dtype=np.int64)
@@ -146,8 +141,7 @@ class Swap(MethodByPeriod):
         partner = like_partners(start, rows["item"].to_numpy(), pool, self.orders_of_items(items, seed))[unit]
         rows = rows.with_columns(unit=pl.Series(unit), partner=pl.Series(partner))
         rows = rows.filter(pl.col("partner") != NO_PARTNER)
-        order = [name for name in rows.columns if name.isdigit()]
-        rows = rows.sort(order, maintain_order=True) if order else rows
+        rows = rows.sort([keys.name for keys in ordering], maintain_order=True) if ordering else rows
         pair = rows.select(pl.min_horizontal("unit", "partner")).to_series().to_numpy()
         side = (rows["unit"].to_numpy() != pair).astype(np.int64)
         place, item_code = rows["row"].cast(pl.Int64).to_numpy(), rows["item"].to_numpy()

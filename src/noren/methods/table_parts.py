@@ -48,14 +48,20 @@ TableK = Annotated[
 Share = Annotated[float, AfterValidator(_is_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 Ell = Annotated[
     int | None,
-    not_below(2, "l"),
+    not_below(2),
     Field(
         title=N_("Different sensitive values in each group (l)"),
         description=N_("minimum number of sensitive values per class; a class with one discloses it"),
     ),
 ]
 Diversity = Literal["distinct", "entropy", "recursive"]
-Identifiers = Literal["drop", "pseudonyms"]
+Identifiers = Annotated[
+    Literal["drop", "pseudonyms"],
+    Field(
+        title=N_("Columns that identify people"),
+        json_schema_extra=in_form(words={"drop": N_("leave out"), "pseudonyms": N_("replace by pseudonyms")}),
+    ),
+]
 Quasi = Annotated[
     tuple[str, ...],
     Field(
@@ -64,7 +70,7 @@ Quasi = Annotated[
         json_schema_extra=in_form(main=True, pick="columns"),
     ),
 ]
-SUPPRESSION = N_("Share of rows that may be deleted, from 0 to 1")
+Suppression = Annotated[Share, Field(title=N_("Share of rows that may be deleted, from 0 to 1"))]
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 
@@ -229,11 +235,7 @@ class TableClassMethod(Method):
         title=N_("Sensitive column that l and t apply to (default: each)"),
         json_schema_extra=in_form(pick="column"),
     )
-    identifiers: Identifiers = Field(
-        default="drop",
-        title=N_("Columns that identify people"),
-        json_schema_extra=in_form(words={"drop": N_("leave out"), "pseudonyms": N_("replace by pseudonyms")}),
-    )
+    identifiers: Identifiers = "drop"
 
     @property
     def looks_at_sensitive(self) -> bool:

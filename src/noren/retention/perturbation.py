@@ -224,14 +224,14 @@ def perturbation_of(schema: Schema, statement: Statement) -> Perturbation:
         raise ParameterError(say("not_retention"))
     attributes, rhos = [], []
     for about in attribute_notes:
-        fits = isinstance(about, dict) and isinstance(about.get("name"), str)
-        rho = about.get("rho") if fits else None
-        ends = about.get("ends", []) if fits else None
-        if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
+        match about:  # perhaps read from a file, which may say anything
+            case {"name": str(name), "rho": float() | int() as rho} if 0 <= rho <= 1:
+                ends = about.get("ends", [])
+            case _:
+                ends = None
+        if not isinstance(ends, list) or not all(isinstance(end, float | int) for end in ends):
             raise FileError(say("not_said"))
-        if not all(isinstance(end, float | int) for end in ends):
-            raise FileError(say("not_said"))
-        attribute = Attribute(schema[about["name"]], tuple(map(float, ends)))
+        attribute = Attribute(schema[name], tuple(map(float, ends)))
         if about.get("values") != attribute.size or attribute.size < 2:
             raise SchemaError(say("domains_disagree"), column=attribute.name)
         attributes.append(attribute)

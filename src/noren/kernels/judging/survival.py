@@ -55,7 +55,7 @@ contest's own rule, r(n) of the paper for n all answers handed in, stays as it i
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -452,10 +452,7 @@ def prefix_correction(last: int, p: Fraction = P, alpha: Fraction = ALPHA) -> in
     while not holds(high):
         high *= 2
     low = high // 2 + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return high
+    return low + bisect_left(range(low, high), x=True, key=holds)
 
 
 def crossing_bound(line: Whole, p: Fraction = P) -> float:

@@ -231,15 +231,12 @@ def entries_by_class(keys: Keys, n: int, layout: Layout, room: ScratchMemory) ->
     for number in range(classes + 1):
         room.start[number] = 0
     for i in range(n):
-        room.start[room.class_of[i] + 1] += 1
-    for number in range(classes):
-        room.start[number + 1] += room.start[number]
-    for i in range(n):
-        room.member[room.start[room.class_of[i]]] = i
         room.start[room.class_of[i]] += 1
-    for number in range(classes, 0, -1):
-        room.start[number] = room.start[number - 1]
-    room.start[0] = 0
+    for number in range(classes):  # where each class ends, until its entries are laid from there backwards
+        room.start[number + 1] += room.start[number]
+    for i in range(n - 1, -1, -1):
+        room.start[room.class_of[i]] -= 1
+        room.member[room.start[room.class_of[i]]] = i
     return classes
 
 

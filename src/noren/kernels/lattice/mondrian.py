@@ -112,9 +112,7 @@ def _cut(
     while waiting:
         waiting -= 1
         a, b = first[waiting], last[waiting]
-        middle, size = -1, 0
-        for i in range(a, b):
-            size += weight[order[i]]
+        middle, size = -1, weight[order[a:b]].sum()
         if size >= 2 * rule.k:
             broken = False
             if looks:
@@ -123,13 +121,8 @@ def _cut(
                     tally[values[order[i]]] += weight[order[i]]
                 broken = not _passes(rule, tally, everybody)  # it would be deleted: its parts can only gain
             for column in range(columns):
-                low[column] = high[column] = codes[column, order[a]]
-                for i in range(a + 1, b):
-                    code = codes[column, order[i]]
-                    if code < low[column]:
-                        low[column] = code
-                    elif code > high[column]:
-                        high[column] = code
+                own = codes[column][order[a:b]]
+                low[column], high[column] = own.min(), own.max()
                 width[column] = places[starts[column] + high[column]] - places[starts[column] + low[column]]
             for column in np.argsort(-width, kind="mergesort"):  # widest first, ties in the columns' order
                 if low[column] == high[column]:
@@ -138,15 +131,12 @@ def _cut(
                 middle = _part(codes[column], order, aside, a, b, *ends, size, rule.k, relaxed, counts, weight)
                 if middle < 0:
                     continue
-                left = 0
-                for i in range(a, middle):
-                    left += weight[order[i]]
+                left = weight[order[a:middle]].sum()
                 if not looks or broken or _promising(rule, tally, min(left, size - left), everybody):
                     break
                 middle = -1
         if middle < 0:
-            for i in range(a, b):
-                class_of[order[i]] = classes
+            class_of[order[a:b]] = classes
             classes += 1
         else:
             first[waiting], last[waiting] = middle, b
@@ -171,10 +161,9 @@ def _part(
     weight: Whole,
 ) -> int:
     """Sort the box so that a cut along one column parts it; return where the second part starts, -1 where none may."""
-    for code in range(low, high + 1):
-        counts[code] = 0
-    for i in range(a, b):
-        counts[codes[order[i]]] += weight[order[i]]
+    counts[low : high + 1] = 0
+    for row in order[a:b]:
+        counts[codes[row]] += weight[row]
     below, cut, left = 0, -1, 0
     for code in range(low, high):  # a cut after this code
         below += counts[code]
@@ -190,20 +179,16 @@ def _part(
     elif cut < 0:
         return -1
     to, other = a, 0
-    for i in range(a, b):
-        row = order[i]
-        first = codes[row] <= cut
-        if not first and ties > 0 and codes[row] == cut + 1:
-            ties -= 1
-            first = True
-        if first:
+    for row in order[a:b]:
+        tie = ties > 0 and codes[row] == cut + 1
+        ties -= tie
+        if tie or codes[row] <= cut:
             order[to] = row
             to += 1
         else:
             aside[other] = row
             other += 1
-    for i in range(other):
-        order[to + i] = aside[i]
+    order[to:b] = aside[:other]
     return int(to)
 
 

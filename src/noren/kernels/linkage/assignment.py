@@ -40,9 +40,7 @@ def _auction(cost: Real, rows: int, columns: int, column_of: Whole, row_of: Whol
 
     Prices (the dual values of columns) fall only where a column has a row, so columns without one keep 0.
     """
-    free = np.empty(rows, dtype=np.int64)
-    for i in range(rows):
-        free[i] = i
+    free = np.arange(rows)
     waiting = rows
     for _ in range(2):
         k = 0

@@ -284,9 +284,7 @@ def _learn(
                 continue
             counted += trust[u]
             total = 0.0
-            for c in range(columns):
-                for level in range(levels):
-                    own[c, level] = 0.0
+            own[:] = 0.0
             for p in range(periods):
                 if (begin[r] <= p <= end[r]) == others:
                     continue
@@ -306,7 +304,5 @@ def _learn(
                 chance = odds * total / held
                 chance = trust[u] * chance / (1 + chance)
                 copied += chance
-                for c in range(columns):
-                    for level in range(levels):
-                        tally[c, level] += own[c, level] * (chance / total)
+                tally += own * (chance / total)
     return tally, copied, counted

@@ -344,14 +344,12 @@ def _matches(
     owner[: k1 - k0] = -1
     left = 0
     for row in range(picky):
-        taken = False
         for at in range(edge_first[row], edge_first[row + 1]):
             if owner[edges[at]] < 0:
                 owner[edges[at]] = row
                 mate[row] = edges[at]
-                taken = True
                 break
-        if not taken:
+        else:
             mate[row] = -1
             waiting[left] = row
             left += 1
@@ -489,7 +487,6 @@ def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> b
             done = False
             while depth >= 0 and not done:
                 history = way[depth]
-                deeper = False
                 while at_edge[history] < first[history + 1]:
                     other = owner[customer[at_edge[history]]]
                     if other < 0:
@@ -498,14 +495,12 @@ def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> b
                     if depth < end and level[other] == level[history] + 1:
                         depth += 1
                         way[depth] = other
-                        deeper = True
                         break
                     at_edge[history] += 1
-                if done or deeper:
-                    continue
-                depth -= 1
-                if depth >= 0:
-                    at_edge[way[depth]] += 1
+                else:
+                    depth -= 1
+                    if depth >= 0:
+                        at_edge[way[depth]] += 1
             if not done:
                 break
             # each on the way takes the customer it looked at; those behind give theirs up
@@ -544,7 +539,6 @@ def _feasible_edges(first: Whole, customer: Whole, owner: Whole) -> tuple[Whole,
         held += 1
         while depth >= 0:
             history = way[depth]
-            deeper = False
             while at_edge[history] < first[history + 1]:
                 other = owner[customer[at_edge[history]]]
                 at_edge[history] += 1
@@ -559,29 +553,26 @@ def _feasible_edges(first: Whole, customer: Whole, owner: Whole) -> tuple[Whole,
                 held += 1
                 depth += 1
                 way[depth] = other
-                deeper = True
                 break
-            if deeper:
-                continue
-            if low[history] == number[history]:
-                bottom = held - 1
-                while stack[bottom] != history:
-                    bottom -= 1
-                for at in range(bottom, held):
-                    part[stack[at]] = parts
-                for at in range(bottom, held):
-                    if leaves[parts]:
-                        break
-                    for edge in range(first[stack[at]], first[stack[at] + 1]):
-                        other = owner[customer[edge]]
-                        if other < 0 or (part[other] != parts and leaves[part[other]]):
-                            leaves[parts] = True
+            else:  # all that it leads to was visited
+                if low[history] == number[history]:
+                    bottom = held - 1
+                    while stack[bottom] != history:
+                        bottom -= 1
+                    part[stack[bottom:held]] = parts
+                    for member in stack[bottom:held]:
+                        for edge in range(first[member], first[member + 1]):
+                            other = owner[customer[edge]]
+                            if other < 0 or (part[other] != parts and leaves[part[other]]):
+                                leaves[parts] = True
+                                break
+                        if leaves[parts]:
                             break
-                held = bottom
-                parts += 1
-            depth -= 1
-            if depth >= 0:
-                low[way[depth]] = min(low[way[depth]], low[history])
+                    held = bottom
+                    parts += 1
+                depth -= 1
+                if depth >= 0:
+                    low[way[depth]] = min(low[way[depth]], low[history])
     counts, keep = np.zeros(count, dtype=np.int64), np.zeros(len(customer), dtype=np.bool_)
     for history in range(count):
         for edge in range(first[history], first[history + 1]):

@@ -130,14 +130,7 @@ def looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whol
     >>> looked_up(np.array([14, 11], np.int32), 11, np.array([7, -1, -1, 9])).tolist()
     [9, 7]
     """
-    return _looked_up(read_only(days), first, of_day)
-
-
-@kernel()
-def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
-    values = np.empty(days.size, np.int64)
-    for row in range(days.size):
-        values[row] = of_day[days[row] - first]
+    values: Whole = of_day[days - first]
     return values
 
 

@@ -97,8 +97,10 @@ def _nearest_row(
     values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
     sd: Real, width: Real, nominal: Flags, rest: Real, public_row: int,
 ) -> float:  # fmt: skip  # pragma: no cover (compiled)
-    """Return what a public row costs at least, if it came from one of a customer's rows."""
+    """Return what a public row costs at least, if it came from one of a customer's rows; all columns, if of none."""
     columns, items = values.shape[1], values[:, 0]
+    if k0 == k1:
+        return float(columns)
     best = np.inf
     size = set_stop[public_row, 0] - set_first[public_row, 0]
     # rows of an item that the set lists first: they are few, and mostly leave nothing for the others to better
@@ -149,16 +151,11 @@ def _distances(
             distances[pseudonym - start, who] = unmatched + columns * (p1 - p0)
             rough[who] = unmatched * (first_look - p0) / max(p1 - p0, 1)
             for public_row in range(p0, first_look):
-                if k1 == k0:
-                    rough[who] += columns
-                else:
-                    rough[who] += _nearest_row(
-                        values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, public_row
-                    )
+                rough[who] += _nearest_row(
+                    values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, public_row
+                )
         for who in np.argsort(rough)[:shortlist]:
             k0, k1 = known_first[who], known_first[who + 1]
-            if k1 == k0:
-                continue
             total = float(columns * abs((p1 - p0) - (k1 - k0)))
             for public_row in range(p0, p1):
                 total += _nearest_row(

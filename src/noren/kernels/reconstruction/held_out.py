@@ -116,6 +116,12 @@ def random_folds(y: Real, generator: np.random.Generator, folds: int | None = No
     return np.stack([part for part in parts if part.any()] or [np.zeros_like(y)])
 
 
+def folds_left_out(parts: Real) -> Real:
+    """Return the table without each of the folds ``parts``, followed by that of all records."""
+    whole = parts.sum(axis=0)
+    return np.concatenate([whole - parts, whole[None]])
+
+
 def candidates(
     parts: Real,
     channels: Sequence[Channel],
@@ -127,8 +133,7 @@ def candidates(
 
     ``parts`` are the tables of the folds; ``place`` puts arrays where the work on whole tables is done.
     """
-    y: Real = parts.sum(axis=0)
-    without = np.concatenate([y - parts, y[None]])  # each fold left out, and all records
+    y, without = parts.sum(axis=0), folds_left_out(parts)
     own = [own_distributions(margin(without, a, y.ndim), margin(parts, a, y.ndim), c) for a, c in enumerate(channels)]
     channels = [c if isinstance(c, float | int) else place(c) for c in channels]
     parts, without, own = place(parts), place(without), [place(marginal) for marginal in own]

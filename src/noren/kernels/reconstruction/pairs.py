@@ -36,6 +36,7 @@ from noren.kernels.reconstruction.estimates import fitted, flow_path, product, s
 from noren.kernels.reconstruction.held_out import (
     Chosen,
     candidates,
+    folds_left_out,
     geometric_mean,
     judged,
     kept_share,
@@ -91,8 +92,8 @@ def margins(
     """
     own = []
     for a, channel in enumerate(channels):
-        parts, without = _folds(tabulated((a,)))
-        own.append(own_distributions(without, parts, channel))
+        parts = tabulated((a,))
+        own.append(own_distributions(folds_left_out(parts), parts, channel))
     strength = [second_correlation(marginal[-1], channel) for marginal, channel in zip(own, channels, strict=True)]
     every = list(combinations(range(len(sizes)), 2))
     done = 0
@@ -106,7 +107,8 @@ def margins(
             return start, 0.0
         both, through = [own[a] for a in pair], [channels[a] for a in pair]
         strongest = strength[pair[0]] * strength[pair[1]]
-        parts, without = _folds(tabulated(pair))
+        parts = tabulated(pair)
+        without = folds_left_out(parts)
         unit = 1 / max(strongest, _LEAST)
         freedom = float(np.prod([perplexity(marginal[-1]) - 1 for marginal in both]))
         rate = float(np.prod([kept_share(c, m) ** 2 for c, m in zip(through, start.shape[1:], strict=True)]))
@@ -128,12 +130,6 @@ def margins(
     by_tree = implied(own, {pair: first[pair][0] for pair in links})
     tables = {pair: first[pair][0] if pair in links else worked_out(pair, by_tree[pair])[0] for pair in every}
     return Margins(own, tables, links, {pair: clear for pair, (_table, clear) in first.items()})
-
-
-def _folds(parts: Real) -> tuple[Real, Real]:
-    """Return the table of each fold; and the table without each fold, followed by that of all records."""
-    whole = parts.sum(axis=0)
-    return parts, np.concatenate([whole - parts, whole[None]])
 
 
 # --- ``auto``: two ways to look at a perturbed table, and the mean of what they see -----------------------------------

@@ -175,22 +175,19 @@ def pair_costs(rows: RowArrays, tariff: AlignmentCosts, pairs: Whole, limits: Re
 
     ``pairs`` are customers, two to a line; up to ``limits`` each cost is wanted exactly.
     """
-    values = np.empty(len(pairs))
-    most = 0
-    longest = 0
+    values, counts = np.empty(len(pairs)), rows.start[1:] - rows.start[:-1]
+    most, longest = 0, 0
     for at in range(len(pairs)):
-        nu = rows.start[pairs[at, 0] + 1] - rows.start[pairs[at, 0]]
-        nv = rows.start[pairs[at, 1] + 1] - rows.start[pairs[at, 1]]
+        nu, nv = counts[pairs[at, 0]], counts[pairs[at, 1]]
         most = max(most, nu * nv)
         longest = max(longest, min(nu, nv))
     room = np.empty(most)
     column_of = np.empty(longest, dtype=np.int64)
     for at in range(len(pairs)):
         few, many = pairs[at, 0], pairs[at, 1]
-        nu = rows.start[few + 1] - rows.start[few]
-        nv = rows.start[many + 1] - rows.start[many]
-        if nu > nv:
-            few, many, nu, nv = many, few, nv, nu
+        if counts[few] > counts[many]:
+            few, many = many, few
+        nu, nv = counts[few], counts[many]
         cost = room[: nu * nv].reshape(nu, nv)
         left = _fill(rows, tariff, few, many, cost)
         values[at] = left + assign(cost, nu, nv, limits[at] - left, column_of)

@@ -198,6 +198,7 @@ class GroupSearch:
         known = {id(group): version for group, version in zip(self.groups, self.versions, strict=True)}
         versions = [known.get(id(group), self._next_version + at) for at, group in enumerate(groups)]
         self._next_version += len(groups)
+        # both at once, so that an interruption finds the one state or the other
         self.groups, self.versions = groups, versions
 
     def alone(self, customer: int) -> Group:
@@ -273,13 +274,7 @@ class GroupSearch:
                 gain += fall
                 # a recombined group stands where its larger part stood, so sizes stay in their places
                 better |= {int(takes[g]): new[g] for g in cycle}
-        changed_places = [g for g, group in better.items() if group is not groups[g]]
-        versions = list(self.versions)
-        for at, g in enumerate(changed_places):
-            versions[g] = self._next_version + at
-        self._next_version += len(changed_places)
-        # both at once, so that an interruption finds the one state or the other
-        self.groups, self.versions = [better[g] for g in range(len(groups))], versions
+        self.replace([better[g] for g in range(len(groups))])
         return gain
 
     def _work(self, groups: Sequence[Group]) -> Real:

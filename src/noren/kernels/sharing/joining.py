@@ -47,9 +47,13 @@ def _strata(rows: RowArrays, table: Whole) -> Real:
 
 
 @part(fastmath=EXACT)
-def _sorted_cells(rows: RowArrays, table: Whole, value: Real, middle: Real) -> None:
-    """Write each shared row's known values in order, and per ordered column: count, lower and upper median, cost."""
+def _medians(rows: RowArrays, table: Whole, filler: int) -> tuple[Real, Real, Codes, Real, Real, Real]:
+    """Return each shared row's known values in order, per ordered column count, lower and upper median and cost; its
+    items, each once, how often each is there, and how often the mode, a blank being an item; and its worth."""
     members, length = table.shape
+    value, middle = np.empty((COLUMNS, length, members)), np.empty((4 * COLUMNS, length))
+    items, times = np.empty(table.shape, dtype=np.int32), np.ones(table.shape)
+    most, worth = np.empty(length), np.zeros(length)
     for r in range(length):
         for c in range(COLUMNS):
             n = 0
@@ -69,22 +73,16 @@ def _sorted_cells(rows: RowArrays, table: Whole, value: Real, middle: Real) -> N
             for low in range(n // 2):
                 cost += value[c, r, n - 1 - low] - value[c, r, low]
             middle[4 * c + 3, r] = cost
-
-
-@part(fastmath=EXACT)
-def _counted_items(rows: RowArrays, table: Whole, filler: int, items: Codes, times: Real, most: Real) -> None:
-    """Write each shared row's items, each once, how often each is there, and how often the mode; a blank is an item."""
-    members, length = table.shape
-    for r in range(length):
         for p in range(members):
+            worth[r] += rows.worth[table[p, r]]
             item = rows.item[table[p, r]]
             items[p, r] = item
-            times[p, r] = 1.0
             for q in range(p):
                 if items[q, r] == item:
                     times[q, r] += 1.0
                     items[p, r] = filler
         most[r] = times[:, r].max()
+    return value, middle, items, times, most, worth
 
 
 @part(fastmath=EXACT)
@@ -115,23 +113,8 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
     the values are merged.
     """
     short, length = few.shape[1], many.shape[1]
-    values_a = np.empty((COLUMNS, short, few.shape[0]))
-    values_b = np.empty((COLUMNS, length, many.shape[0]))
-    a, b = np.empty((4 * COLUMNS, short)), np.empty((4 * COLUMNS, length))
-    _sorted_cells(rows, few, values_a, a)
-    _sorted_cells(rows, many, values_b, b)
-    items_a, items_b = np.empty(few.shape, dtype=np.int32), np.empty(many.shape, dtype=np.int32)
-    times_a, times_b = np.empty(few.shape), np.empty(many.shape)
-    most_a, most_b = np.empty(short), np.empty(length)
-    _counted_items(rows, few, _NO_ITEM_HERE, items_a, times_a, most_a)
-    _counted_items(rows, many, _NO_ITEM_THERE, items_b, times_b, most_b)
-    worth_a, worth_b = np.zeros(short), np.zeros(length)
-    for p in range(few.shape[0]):
-        for i in range(short):
-            worth_a[i] += rows.worth[few[p, i]]
-    for q in range(many.shape[0]):
-        for j in range(length):
-            worth_b[j] += rows.worth[many[q, j]]
+    values_a, a, items_a, times_a, most_a, worth_a = _medians(rows, few, _NO_ITEM_HERE)
+    values_b, b, items_b, times_b, most_b, worth_b = _medians(rows, many, _NO_ITEM_THERE)
     size = float(few.shape[0] + many.shape[0])
     merging = few.shape[0] > 1 and many.shape[0] > 1
     strata_a, strata_b = _strata(rows, few), _strata(rows, many)

