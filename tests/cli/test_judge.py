@@ -171,8 +171,10 @@ def test_columns_are_named_and_so_is_the_truth(noren, elsewhere: Path) -> None:
     # numbers that nobody drew at random are in the order of the original
     kept = noren("judge", *words, "--map", "years=age", "--map", "q=ill")
     assert (kept.code, kept.json["reason"]) == (1, "ids-in-order")
-    for wrong, hint in (("age=years", "no column 'age'"), ("years=agee", "did you mean age")):
-        odd = noren("judge", *words, "--map", wrong)
+    wrong_words = [("--map", "age=years", "no column 'age'"), ("--map", "years=agee", "did you mean age")]
+    wrong_words += [("--map", "years", "no column ''"), ("--attacks", "nix", "no 'nix' in noren.attacks")]
+    for flag, wrong, hint in wrong_words:
+        odd = noren("judge", *words, flag, wrong)
         assert (odd.code, hint in odd.err) == (2, True)
     for flag in ("--rounds", "--knowledge"):  # attackers of files from elsewhere know everything
         odd = noren("judge", *words, flag, 0.5)

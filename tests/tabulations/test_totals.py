@@ -82,7 +82,7 @@ def test_tables_without_some_columns(missing, names):
 def test_without_dates_there_is_no_table():
     with pytest.raises(ParameterError, match="purchases with a date"):
         totals(shop(6).without(["date"]))
-    with pytest.raises(ParameterError, match="use month-category"):
+    with pytest.raises(ParameterError, match="use month, month-category"):
         totals(shop(6), tables=["sales"])
 
 

@@ -77,6 +77,8 @@ def foreign_facts(
 ) -> Facts:
     """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
     cells, published, statement = file.cells, file.published, Statement("unknown")
+    listed = [name.strip() for name in attacks.split(",")]
+    chosen = None if attacks == "all" else [every_attack.create(name) for name in listed if name not in ("", "none")]
     known = _beside(original, cells)
     control = _beside(control, cells) if control else None
     checks = {"identifiers": ""}  # each with what it lacks; nothing where it was made
@@ -137,11 +139,10 @@ def foreign_facts(
     outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
     if file.truth is None:
         checks["attacks"] = "truth"
-    elif attacks != "none":
+    elif chosen != []:
         checks["attacks"] = ""
-        ready = None if attacks == "all" else [name.strip() for name in attacks.split(",") if name.strip()]
         part, release = part_of(progress, 0.5, 0.9), Release(cells, secret, statement)
-        made = examine(known, release, attacks=ready, measures=[], progress=part, seed=seed)
+        made = examine(known, release, attacks=chosen, measures=[], progress=part, seed=seed)
         outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
     if control is not None:
         outcome = replace(outcome, inferred=inferred_from(known, control, cells, statement, seed=seed).inferred)

@@ -135,8 +135,8 @@ def shop_tables(
     ``counted`` tells how often each row counts, where that is not once.
     """
     for name in tables or ():
-        if name not in (*TABLES, "month"):
-            raise ParameterError(say("unknown_table", name=name, names=", ".join(TABLES)))
+        if name not in (known := ("month", *TABLES)):
+            raise ParameterError(say("unknown_table", name=name, names=", ".join(known)))
     wanted = set(tables or TABLES) | ({"month-category"} if "month" in (tables or ()) else set())
     frame, values = _purchases(history, categories, pl.lit(1, pl.Int64) if counted is None else counted)
     if "month-category" not in (tables or TABLES) and "month" in (tables or ()):
