@@ -160,7 +160,7 @@ def _editor_context(
             for name in open_
             if name in numbered
         ],
-        "keeping": data_parts.say(f"keeping.{editor.kind}"),
+        "keeping": data_parts.keeping(editor.kind),
         "removed": listing([c.name for c in editor.schema.columns if c.role == Role.IDENTIFIER]),
         "guessed": editor.facts.get("guessed", False),
         "problems": editor.problems.get(None, []),

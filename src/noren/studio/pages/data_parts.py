@@ -109,6 +109,11 @@ def reason_to_leave_out(column: str) -> str:
     return say("open.personal") if says(column, Hint.NAME, Hint.CONTACT, Hint.ADDRESS, Hint.BIRTH) else ""
 
 
+def keeping(kind: str) -> str:
+    """Return what becomes of a column that is kept as it is."""
+    return say(f"keeping.{kind}")
+
+
 def notices(facts: Facts) -> list[str]:
     """Return notices about columns that were left out or files that were removed."""
     unreadable = facts.get("unreadable", [])
