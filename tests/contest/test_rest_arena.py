@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import threading
 import zipfile
@@ -270,6 +271,12 @@ def described() -> dict[str, Any]:
 
 
 interface = schemathesis.openapi.from_dict(described())
+
+
+def test_every_model_that_is_referred_to_is_described() -> None:
+    description = described()
+    named = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(description))
+    assert set(named) <= set(description["components"]["schemas"])
 
 
 @interface.parametrize()

@@ -106,8 +106,8 @@ class Standing:
     broken: tuple[str, ...] = ()
     attackers: int = 0
     effective: int = 0
-    best_attack: Annotated[AttackEvidence | None, SkipValidation, _PLAIN_ATTACK] = None
-    verdict: Annotated[Verdict | None, SkipValidation, _PLAIN_VERDICT] = None
+    best_attack: Annotated[AttackEvidence | None, _PLAIN_ATTACK, SkipValidation] = None
+    verdict: Annotated[Verdict | None, _PLAIN_VERDICT, SkipValidation] = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
