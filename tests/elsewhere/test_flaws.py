@@ -1,5 +1,6 @@
 """Every known flaw of a file from elsewhere is named, and clean files by the same writers have none."""
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,46 @@ def test_means_of_large_classes_have_no_flaw(tmp_path: Path) -> None:
 def test_what_noise_left_as_it_was_is_named(tmp_path: Path) -> None:
     verdict = judged(by_hand, tmp_path / "file.csv", noise=True)
     assert [(flaw.code, flaw.columns) for flaw in verdict.flaws] == [("values-changed", ("date", "price"))]
+
+
+def test_fresh_samples_have_no_near_copies() -> None:
+    """Neither rows that repeat three points, nor a control group whose first rows are unlike its others, mislead."""
+    schema = {"kind": "table", "columns": {name: {"role": "quasi", "type": "decimal"} for name in "xy"}}
+
+    def sample(seed: int, rows: int, *, points: bool) -> pl.DataFrame:
+        draw = np.random.default_rng(seed)
+        x, y = draw.normal(size=(2, rows))
+        if points:
+            at = np.where(draw.random(rows) < 0.45, draw.integers(0, 3, rows), -1)
+            return pl.DataFrame({"x": np.where(at < 0, x, at), "y": np.where(at < 0, y, at)})
+        return pl.DataFrame({"x": x, "y": np.where(draw.random(rows) < 0.5, 0, y)})
+
+    control = sample(3, 6000, points=False).sort(pl.col("y").abs(), descending=True)
+    for points, rows, others in ((True, 4000, None), (False, 3000, control)):
+        original, file = sample(1, rows, points=points), sample(2, rows, points=points)
+        verdict = noren.judge(original, file, schema=schema, control=others)
+        assert codes(verdict) == [], verdict.facts.foreign
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_short_histories_that_resemble_long_ones_by_chance_have_no_changed_values(seed: int) -> None:
+    def purchases(each: int, draw: np.random.Generator) -> pl.DataFrame:
+        rows = 60 * each
+        days = pl.date_range(dt.date(2025, 1, 1), dt.date(2025, 4, 10), eager=True)
+        return pl.DataFrame(
+            {
+                "customer": [f"C{n:02}" for n in draw.permutation(np.repeat(np.arange(60), each))],
+                "date": days.gather(draw.integers(0, len(days), rows)),
+                "item": [f"I{n:02}" for n in draw.integers(0, 60, rows)],
+                "price": draw.gamma(2.0, 3.0, rows).round(2),
+                "quantity": draw.integers(1, 20, rows),
+            }
+        )
+
+    draw = np.random.default_rng(seed)
+    roles = {name: {"role": name} for name in ("customer", "date", "item", "price", "quantity")}
+    verdict = noren.judge(purchases(30, draw), purchases(3, draw), schema={"kind": "history", "columns": roles})
+    assert "values-changed" not in codes(verdict)
 
 
 def test_copies_are_compared_with_a_control_group(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def foreign_facts(
         fresh = control if control and set(names) <= set(control.frame.columns) else None
         copies = _copies(cells, known, fresh) if copied else None
         near = copies is not None and noisy and not copies.beyond
-        found["copies"] = _copies(cells, known, fresh, rows) if near else copies
+        found["copies"] = _copies(cells, known, fresh, np.sort(drawn[:most])) if near else copies
         checks["copies"] = "" if copied else "inapplicable"
     secret = _secret(file, original)
     outcome = Outcome("", Release(published, secret, statement), people=people_in(original), original=original)
@@ -386,9 +386,10 @@ def _distances(cells: Records, people: Records, names: list[str], rows: Whole) -
                 ((np.searchsorted(known, x) + np.searchsorted(known, x, "right")) / (2 * max(len(known), 1)))
                 for x in map(numbers, (*cell_ends(values), own))
             )
-            middle = np.where(values.is_null(), np.nan, (low + high) / 2).astype(np.float32)
-            apart = np.abs(middle[:, None] - theirs[None, :].astype(np.float32))
-            away += np.nan_to_num(apart, copy=False)
+            apart = np.abs(((low + high) / 2).astype(np.float32)[:, None] - theirs[None, :].astype(np.float32))
+            apart[:, own.is_null().to_numpy()] = 1
+            apart[values.is_null().to_numpy()] = 0
+            away += apart
         else:
             cell, value, allowed = column_fits(values, own)
             away += ~allowed[cell].take(value, axis=1)
@@ -415,8 +416,7 @@ def _copies(cells: Records, known: Records, control: Records | None, rows: Whole
         types, alike = known.frame.schema, known.frame.select(pl.len().over(name).mean().alias(name) for name in names)
         names = [n for n in names if types[n].is_numeric() or types[n].is_temporal() or alike[n].item() >= _COMMON]
         fresh, total = control or known, len(rows)
-        tested = np.linspace(0, len(known) - 1, min(total, len(known))).astype(np.int64)
-        tested = tested if control is None else np.arange(len(control))[:total]
+        tested = np.linspace(0, len(fresh) - 1, min(total, len(fresh))).astype(np.int64)
         unseen = _distances(fresh, known, names, tested)
         if control is None:
             unseen[np.arange(len(tested)), tested] = np.inf
@@ -481,12 +481,12 @@ def _of_history(
     return found | {"undone": tuple(undone), "pairs": pairs, "ids": _numbered_in_order(known, cells, pairs)}
 
 
-def _shared_rows(known: History, cells: History, who: str, names: list[str]) -> pl.DataFrame:
+def _shared_rows(own: pl.DataFrame, mine: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """Return for each pseudonym the customer with whom it shares most rows that few have, by some columns."""
-    own = known.frame.select(pl.col(who).cast(pl.String).alias("customer"), *names).unique()
-    own = own.with_columns(weight=1 / pl.len().over(names)).filter(pl.col("weight") * _MOST_ORDERS >= 1)
-    both = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *names).unique()
-    both = both.join(own, on=names, nulls_equal=True).group_by("pseudonym", "customer").agg(pl.col("weight").sum())
+    own = own.select("customer", *names).unique().with_columns(weight=1 / pl.len().over(names))
+    both = mine.select("pseudonym", *names).unique()
+    both = both.join(own.filter(pl.col("weight") * _MOST_ORDERS >= 1), on=names, nulls_equal=True)
+    both = both.group_by("pseudonym", "customer").agg(pl.col("weight").sum())
     best = both.sort("weight", "customer", descending=[True, False]).unique("pseudonym", keep="first")
     return best.filter(pl.len().over("customer") == 1).sort("pseudonym")  # of equal histories none is known
 
@@ -497,21 +497,22 @@ def _matched_pairs(
     """Return the pairs that match row for row but for some columns, or once these are undone, beyond chance.
 
     Pairs of a ``guess`` are undone: a date by shifting it back, items by translating them. Without one, they are those
-    that share most rows. Chance is what the same pairs match when each pseudonym is given the next one's customer.
+    that share most rows. Chance is what the same pairs match when each pseudonym is given the next one's customer, or
+    what pairs match that share most once rows are dealt to pseudonyms anew.
     """
     who, column, undo = known.schema.role(Role.CUSTOMER).name, left[0], guess is not None
     others = [name for name, dtype in cells.frame.schema.items() if not is_generalised(dtype)]
     others = [name for name in others if name != who and name not in {c.name for c in left}]
-    if guess is None and others:
-        guess = _shared_rows(known, cells, who, others)
-    if guess is None or not (others and len(guess)):
-        return None, False
     mine = cells.frame.select(pl.col(who).cast(pl.String).alias("pseudonym"), *others, seen=column.name)
     mine = mine.with_row_index("at")
     own = known.frame.select(pl.col(who).cast(pl.String).alias("customer"), *others, true=column.name)
+    if guess is None and others:
+        guess = _shared_rows(own, mine, others)
+    if guess is None or not (others and len(guess)):
+        return None, False
     guess = guess.select(pl.col("pseudonym", "customer").cast(pl.String)).unique("pseudonym", maintain_order=True)
 
-    def matched(pairs: pl.DataFrame) -> pl.DataFrame:
+    def matched(pairs: pl.DataFrame, mine: pl.DataFrame = mine) -> pl.DataFrame:
         paired = mine.join(pairs, on="pseudonym")
         both = paired.join(own, on=["customer", *others], nulls_equal=True).with_columns(key=pl.lit(1, pl.Int64))
         both = both.drop_nulls(["seen", "true"]) if undo else both
@@ -529,6 +530,10 @@ def _matched_pairs(
 
     found = matched(guess)
     chance = len(matched(guess.with_columns(pl.col("customer").shift(1, fill_value=guess["customer"].last()))))
+    if not undo:
+        dealt = np.random.default_rng(0).permutation(len(mine))
+        anew = mine.with_columns(pl.col("pseudonym").gather(dealt))
+        chance = max(chance, len(matched(_shared_rows(own, anew, others), anew)))
     moved = found.filter(pl.col("key") != 0)
     if len(moved) <= chance + _FAR * (chance + 1) ** 0.5 + _LEAST_MATCHED or 2 * len(moved) < len(found):
         return None, False
