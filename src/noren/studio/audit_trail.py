@@ -131,9 +131,10 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
 
     ``expected`` is a digest that somebody wrote down: an entry must have it.
     """
-    digests: list[str] = []
+    count, last, seen = 0, "", expected is None
 
     def read() -> Iterator[LogEntry]:
+        nonlocal count, last, seen
         with require_readable(path).open("rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
@@ -147,16 +148,16 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
                         ),
                         file=path,
                     )
-                digests.append(entry.digest)
+                count, last, seen = count + 1, entry.digest, seen or entry.digest == expected
                 yield entry
 
     cure = _("compare it with a copy that was kept before")
     verify(read(), cure)
-    if expected is not None and expected not in digests:
+    if not seen:
         error = BrokenChainError(_("no entry of the trail has the digest {digest}").format(digest=expected), cure)
-        error.place = len(digests)
+        error.place = count
         raise error
-    return len(digests), digests[-1] if digests else ""
+    return count, last
 
 
 def _entry(row: Any) -> LogEntry:

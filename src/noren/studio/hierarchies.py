@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
+from pydantic import ConfigDict
 
 from noren.data.categories import Categories, complete, in_categories, read_categories, write_categories
 from noren.data.frames import History, Table
@@ -51,6 +52,8 @@ _one_at_a_time = threading.Lock()
 @dataclass(frozen=True)
 class BuilderRequest:
     """A request to build a hierarchy: the builder, its parameters, the label of all other values."""
+
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
 
     by: str
     text: str = ""

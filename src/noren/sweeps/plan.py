@@ -120,16 +120,15 @@ def shared_parameters(settings: Sequence[Setting]) -> dict[str, list[str]]:
     ({'generalize-by-count': ['suppress-cells']}, ['generalize-by-count, k = 2', 'generalize-by-count, k = 3'])
     """
     words: dict[str, list[list[str]]] = {}
-    for setting in settings:
-        name = setting.method.name
-        words.setdefault(name, []).append(setting.full.removeprefix(name).strip(", ").split(", "))
-    shared = {}
+    always: dict[str, set[str]] = {}  # the strength is always in the label
     for setting in settings:
         name, strength = setting.method.name, setting.method.strength
-        first, *others = words[name]
+        words.setdefault(name, []).append(setting.full.removeprefix(name).strip(", ").split(", "))
         named = () if strength is None else (strength.parameter, *strength.instead, *strength.beside)
-        always = {"", *(parameter.replace("_", "-") for parameter in named)}  # the strength is always in the label
-        alike = [word for word in first if word.split(" = ")[0] not in always and "→" not in word]
+        always[name] = {"", *(parameter.replace("_", "-") for parameter in named)}
+    shared = {}
+    for name, (first, *others) in words.items():
+        alike = [word for word in first if word.split(" = ")[0] not in always[name] and "→" not in word]
         shared[name] = [word for word in alike if others and all(word in own for own in others)]
     return {name: alike for name, alike in shared.items() if alike}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, reject_unclassified
 from noren.errors import SchemaError
@@ -52,6 +52,8 @@ Answers = Sequence[Mapping[str, Any]]
 @dataclass(frozen=True)
 class ColumnProblem:
     """What is wrong with a column, or with all of them; a question where an answer is missing."""
+
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
 
     column: str | None
     message: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,7 +65,9 @@ def checked_methods(
             about = {"component": method.name, "kinds": kinds, "kind": project.facts["kind"]}
             raise ParameterError(say("other_kind", **about))
         ready.append(method)
-    for judge in (*(every_attack[name] for name in attacks or ()), *(every_measure[name] for name in measures or ())):
+    for judge in chain(
+        (every_attack[name] for name in attacks or ()), (every_measure[name] for name in measures or ())
+    ):
         if not judge.fits(schema):
             raise ParameterError(say("unfit", component=judge.name))
     method_of(steps, folder)

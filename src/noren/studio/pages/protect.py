@@ -71,7 +71,8 @@ def show_protect(
             open_columns=open_columns or [question["about"] for question in questions],
         )
     around = _around(visit)
-    chosen = [kind for name in method[: run_form.MOST_STEPS] if (kind := around.method(name)) is not None]
+    named = () if run else method[: run_form.MOST_STEPS]
+    chosen = [kind for name in named if (kind := around.method(name)) is not None]
     draft = run_form.Draft(tuple((kind.name, fresh(kind, around.columns)) for kind in chosen))
     if run and (job := studio.job(run, kind="run")).project == project.id:
         draft = run_form.draft_of_job(job, around, diverse=diverse, most_rows=most_rows)
