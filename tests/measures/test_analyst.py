@@ -45,9 +45,9 @@ def test_prices_twice_as_high_are_not_usable_and_said_so(shop: History) -> None:
     score = api.measure(shop, doubled.frame, "analyst")
     words = dict(zip(score.notes["questions"], measures["analyst"].in_words(score.notes), strict=True))
     assert score.notes["questions"]["revenue"]["errors"] == {"error": pytest.approx(1.0)}
-    assert words["revenue"].startswith("Revenue: not usable (wrong by 100.0 %; revenue ")
-    assert words["monthly-sales"].startswith("Monthly sales: not usable (r = 1.00, wrong by 100.0 %; revenue ")
-    assert words["top-items"] == "Top items: usable (100.0 % of the items kept)"
+    assert words["revenue"].startswith("Revenue: not usable (wrong by 100.0%; revenue ")
+    assert words["monthly-sales"].startswith("Monthly sales: not usable (r = 1.00, wrong by 100.0%; revenue ")
+    assert words["top-items"] == "Top items: usable (100.0% of the items kept)"
 
 
 def test_a_column_that_was_not_released_answers_nothing(shop: History) -> None:

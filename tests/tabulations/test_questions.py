@@ -124,7 +124,7 @@ def test_the_sentence_says_title_grade_and_errors() -> None:
     result = {"grade": "not usable", "errors": {"r": 0.2, "error": 0.32}}
     sums = {"original": {"rows": 9, "revenue": 2.3e6}, "release": {"rows": 9, "revenue": 1_567_000.0}}
     assert question.sentence(result | sums) == (
-        "Monthly sales: not usable (r = 0.20, wrong by 32.0 %; revenue 2.3 M → 1.57 M)"
+        "Monthly sales: not usable (r = 0.20, wrong by 32.0%; revenue 2.3 M → 1.57 M)"
     )
 
 

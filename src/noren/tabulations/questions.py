@@ -139,9 +139,9 @@ class AnalystQuestion:
     def sentence(self, result: Mapping[str, Any]) -> str:
         """Return a comparison, as :meth:`AnswerComparison.as_dict` returns it, in words.
 
-        For example *Monthly sales: not usable (r = 0.20, wrong by 32.0 %; revenue 2.3 M → 1.57 M)*.
+        For example *Monthly sales: not usable (r = 0.20, wrong by 32.0%; revenue 2.3 M → 1.57 M)*.
         """
-        written = {n: f"{value:.2f}" if n == "r" else f"{100 * value:.1f} %" for n, value in result["errors"].items()}
+        written = {n: f"{value:.2f}" if n == "r" else f"{100 * value:.1f}%" for n, value in result["errors"].items()}
         said = _(self.says).format_map({"r": "–", **written})
         sums = {
             n: (result["original"][n], result["release"].get(n, 0.0)) for n in self.shows if n in result["original"]
