@@ -54,7 +54,7 @@ def test_a_file_is_judged_and_removed_and_the_page_names_its_flaw(
     assert "<h1>Broken: The rows follow the order of the original" in page
     assert "Tried: identifying columns, order of rows, classes." in page
     assert "Not tried: linkage with the truth" in page
-    assert "noren judge --map" in page
+    assert "name its columns when you upload the file again" in page
     told = client.get(f"/api/v1/projects/{project}/judged/{job}").json()
     assert (told["verdict"], told["flaws"][0]["code"]) == ("broken", "order-leak")
     assert list((server.folder / "projects" / project / "jobs" / job).glob("*.*")) == []
@@ -63,6 +63,23 @@ def test_a_file_is_judged_and_removed_and_the_page_names_its_flaw(
     assert f'href="/projects/{project}/judged/{job}">arx.csv</a>' in listed
     entries = [json.loads(line)["body"] for line in client.get("/api/v1/trail").text.splitlines()]
     assert {"project": project, "job": job, "work": "judge", "label": "arx.csv"} in entries
+
+
+def test_columns_are_matched_as_the_steward_says(client: Program, project: str) -> None:
+    rows = [f"{illness};{at}" for at, (_age, _city, illness) in enumerate(PEOPLE)]
+    content = "\n".join(["finding;who", *rows]).encode()
+    asked = {"name": "odd.csv", "map": ["finding="], "truth": "who"}
+    job = client.put(f"/api/v1/projects/{project}/judged", params=asked, content=content).json()["id"]
+    assert "name at least one with --map" in wait_for(client, job)["error"]["message"]  # none is left
+    asked["map"] = ["finding=illness"]
+    job = client.put(f"/api/v1/projects/{project}/judged", params=asked, content=content).json()["id"]
+    wait_for(client, job)
+    told = client.get(f"/api/v1/projects/{project}/judged/{job}").json()["found"]
+    assert told["columns"] == {"finding": "illness"}
+    assert "attacks" in told["tried"]
+    form = client.get(f"/projects/{project}/results").text
+    assert 'data-parameter="map"' in form
+    assert 'data-parameter="truth"' in form
 
 
 def test_the_verdict_follows_the_rule_of_the_project(client: Program, project: str) -> None:

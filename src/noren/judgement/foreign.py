@@ -102,9 +102,8 @@ def foreign_facts(
         fits = away == away.min(axis=1, keepdims=True)
     progress(0.1)
     checks["order"] = "" if fits.any(axis=1).sum() >= _FEWEST else "fits"
-    says = {n: (cells.frame[n].dtype, cells.frame[n].null_count()) for n in names}
-    own = {n: (known.frame[n].dtype, known.frame[n].null_count()) for n in names}
-    hidden = [n for n in original.schema.names if n not in names or says[n] != own[n]]
+    looks = [{n: (side.frame[n].dtype, side.frame[n].null_count()) for n in names} for side in (cells, known)]
+    hidden = [n for n in original.schema.names if n not in names or looks[0][n] != looks[1][n]]
     hidden = [n for n in hidden if not is_generalised(original.frame[n].dtype)][:_MOST_ORDERS]
     sorted_by = (in_order(original.frame[name]).arg_sort().to_numpy() for name in hidden)
     orders = [np.arange(len(known)), *sorted_by]

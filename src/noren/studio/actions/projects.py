@@ -172,14 +172,14 @@ def upload(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> 
     return studio.read(replace(before, source=source, facts={}))
 
 
-def judge_file(studio: Studio, project: str, name: str, chunks: Iterator[bytes]) -> Job:
-    """Keep a file from elsewhere, bounded in size, until a job has judged it."""
+def judge_file(studio: Studio, project: str, name: str, chunks: Iterator[bytes], **columns: Any) -> Job:
+    """Keep a file from elsewhere, bounded in size, until a job has judged it; ``columns`` are its map and truth."""
     studio.ready_project(project)
     file_name = display_name(name)
     aside = studio.folders.project(project) / f"upload-{new_id()}.part"
     try:
         write_upload(aside, chunks, studio.settings.largest_upload, file_name)
-        return studio.submit(project, "judge", file_name, {"file_name": file_name}, file=aside)
+        return studio.submit(project, "judge", file_name, {"file_name": file_name} | columns, file=aside)
     finally:
         aside.unlink(missing_ok=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import polars as pl
@@ -34,6 +35,8 @@ Start = Annotated[int, Query(ge=0, le=10**9)]
 Count = Annotated[int, Query(ge=1, le=500)]
 ColumnName = Annotated[str, Query(alias="column", min_length=1, max_length=LONGEST_NAME)]
 FileName = Annotated[str, Query(alias="name", min_length=1, max_length=300)]
+Pairs = Annotated[list[str] | None, Query(alias="map", max_length=500, description="NAME=ORIGINAL, or NAME= for none")]
+Truth = Annotated[str | None, Query(max_length=LONGEST_NAME, description="the column that says whose row each is")]
 _MOST_VALUES = 5_000
 ANY_BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": BYTES}}}
 
@@ -84,9 +87,12 @@ async def upload(project: Ident, request: Request, studio: TheStudio, name: File
 
 
 @router.put("/projects/{project}/judged", status_code=202, openapi_extra=ANY_BYTES)
-async def judge_file(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
+async def judge_file(
+    project: Ident, request: Request, studio: TheStudio, name: FileName, pairs: Pairs = None, truth: Truth = None
+) -> JobOut:
     """Send a file that somebody calls anonymised or synthetic as the body; a job judges it, then it is removed."""
-    return await _job_of(project, request, studio, name, acts.judge_file)
+    mapping = dict(pair.rpartition("=")[::2] for pair in pairs or ())
+    return await _job_of(project, request, studio, name, partial(acts.judge_file, map=mapping, truth=truth or None))
 
 
 @router.get("/projects/{project}/judged/{job}")

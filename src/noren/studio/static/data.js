@@ -42,8 +42,12 @@ function wayIn(drop) {
     stop.focus();
     announce(said.textContent);
     try {
-      const address = `${drop.dataset.to}?name=${encodeURIComponent(file.name.slice(-300))}`;
-      const job = await upload(address, file, (done) => tell(drop.dataset.sending, file, done), stopped.signal);
+      const asked = new URLSearchParams({ name: file.name.slice(-300) });
+      for (const field of asking.querySelectorAll("[data-parameter]")) {
+        const values = field.dataset.separator ? field.value.split(field.dataset.separator) : [field.value];
+        for (const value of values) if (value.trim()) asked.append(field.dataset.parameter, value.trim());
+      }
+      const job = await upload(`${drop.dataset.to}?${asked}`, file, (done) => tell(drop.dataset.sending, file, done), stopped.signal);
       if (!job) {
         askAgain();
         announce(drop.dataset.stopped);

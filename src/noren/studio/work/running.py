@@ -127,8 +127,10 @@ def judge_file(order: dict[str, Any], folder: Path, progress: Progress) -> dict[
     progress(0.05, _("looking at the file"))
     if not uploaded.exists():  # a job that was over is started again
         raise FileError(_("the file was removed after it was judged; upload it again"), file=uploaded)
+    book = Folders(Path(order["root"])).ledger(order["project"])
+    how = {"map": order["map"], "truth": order["truth"], "ledger": book if book.exists() else None}
     with named_by_ending(uploaded, folder, order["file_name"]) as path:
-        verdict = judge(original, path, progress=part_of(progress, 0.1, 1.0))
+        verdict = judge(original, path, **how, progress=part_of(progress, 0.1, 1.0))
     return {"facts": verdict.facts.model_dump(mode="json")}
 
 
