@@ -32,7 +32,7 @@ from noren.execution.files import (
     settled_schema,
     written_whole,
 )
-from noren.execution.frames import ClusterRecords, on_cluster, to_driver
+from noren.execution.frames import PLACE, ClusterRecords, on_cluster, to_driver
 from noren.execution.plans import has_plan, plan_of
 from noren.execution.plans.safety import audit as audit_classes
 from noren.execution.plans.safety import rows_in_classes
@@ -50,6 +50,7 @@ from noren.retention.reconstruction import reconstruct_observed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from noren.data.frames import Records
     from noren.retention.perturbation import Perturbation
     from noren.retention.reconstructed import Reconstruction
 
@@ -323,11 +324,13 @@ class SparkCounts(ReleaseCounts):
 
     def are_drawn_by(self, noise: Perturbation) -> bool:
         """Tell whether the rows of each block can be what a perturbation made; they are not drawn anew."""
+
+        def fits(block: Records, beside: pl.DataFrame) -> pl.DataFrame:
+            as_published = beside[PLACE].arg_sort()  # a join deals rows to blocks in any order
+            return pl.DataFrame({"fits": noise.fits(replace(block, frame=block.frame[as_published]))})
+
         with cluster_session(self._address):
-            fits = self._released.map(
-                lambda block, _rows: pl.DataFrame({"fits": noise.fits(block)}), {"fits": pl.Boolean()}
-            )
-            return fits.filter("NOT fits").isEmpty()
+            return self._released.map(fits, {"fits": pl.Boolean()}, also=[PLACE]).filter("NOT fits").isEmpty()
 
     def history_classes(self) -> pl.DataFrame:
         """Return the classes of equal histories."""
