@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
@@ -16,11 +15,10 @@ from noren.kernels.linkage.feasibility import assignable
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Recoding
 
-_TIE = 1e-9
 _MOST_PAIRS = 30_000_000
 """Pairs up to which one assignment of all is looked for: about 2 GB."""
-_DENSE = 4_000_000
-"""Pairs up to which the assignment is solved on a full table of costs."""
+_STEPS = 2**20
+"""In whole numbers prices rise by whole steps; of other weights by what rounding leaves, for hours."""
 
 
 class Consistency(Attack):
@@ -78,21 +76,20 @@ class Consistency(Attack):
         if len(edges.customer):
             known = consistent.known[edges.customer]
             unexplained = 1.0 - consistent.rows[edges.pseudonym] / np.maximum(known, 1)
-            # a weight of 0 would be no edge at all
-            weight = 1.0 + unexplained + _TIE * uniform(len(known), seed=seed)
+            weight = 1.0 + np.rint(_STEPS * unexplained)  # 0 would be no edge at all
             every = csr_array((weight, edges.customer, edges.first), shape=(len(edges.first) - 1, edges.customers))
-            named = np.flatnonzero(maximum_bipartite_matching(every, perm_type="column") >= 0)
-            chosen = edges.take(named)
-            places = np.concatenate([np.arange(edges.first[p], edges.first[p + 1]) for p in named])
-            graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), edges.customers))
-            if graph.shape[0] * graph.shape[1] <= _DENSE:
-                # nearly equal weights make the sparse solver raise its prices by tiny steps, for minutes at times
-                costs = np.full(graph.shape, 4.0 * len(named))  # more than any matching without such a pair
-                costs[np.repeat(np.arange(len(named)), np.diff(graph.indptr)), graph.indices] = graph.data
-                row, column = linear_sum_assignment(costs)
-            else:
-                row, column = min_weight_full_bipartite_matching(graph)
-            pseudonym, customer = named[row].astype(np.int64), column.astype(np.int64)
+            # lots are drawn by the order, in which searches also meet fewest dead ends, and not by parts of the weights
+            lots = uniform(sum(every.shape), seed=seed)
+            rows, columns = np.argsort(lots[: every.shape[0]]), np.argsort(lots[every.shape[0] :])
+            place = np.empty(len(columns), dtype=np.int32)
+            place[columns] = np.arange(len(columns))
+            graph = every[rows]
+            graph = csr_array((graph.data, place[graph.indices], graph.indptr), shape=graph.shape)
+            if one_to_one is None:
+                named = maximum_bipartite_matching(graph, perm_type="column") >= 0
+                rows, graph = rows[named], graph[named]
+            row, column = min_weight_full_bipartite_matching(graph)
+            pseudonym, customer = rows[row].astype(np.int64), columns[column].astype(np.int64)
         score = 1.0 / edges.counts[pseudonym]
         order = np.lexsort((pseudonym, consistent.history[pseudonym], -score))
         pairs = pairs_of(consistent.pseudonyms.gather(pseudonym), consistent.customers.gather(customer), score)[order]
