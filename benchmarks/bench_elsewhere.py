@@ -169,7 +169,9 @@ def main() -> None:
         "elsewhere",
         "Synthetic files of Adult: noren judge beside Anonymeter and SDMetrics",
         f"{ROWS:,} rows of Adult, nine columns, as original; as many as control. Copied rows equal a row that comes "
-        "once in the original; expected is what the control group gives. SDMetrics looks at 2,000 rows for new ones "
+        "once in the original or, where fewer than half of the rows fit anybody (the first two files), are of 1,500 "
+        "rows those at least twice as near to one person as to anybody else; expected is what the control group gives. "
+        "SDMetrics looks at 2,000 rows for new ones "
         "and at 1,000 for distances (1: no nearer to the original than to control).",
         table([*head, "Anonymeter: singling out, %", "SDMetrics: DCR overfitting"], lines),
         "Inference with intervals of 95 %, in percent: membership is the true positive rate at 10 % false positives; "
