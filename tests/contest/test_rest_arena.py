@@ -285,6 +285,7 @@ def test_every_answer_is_promised(case: Any, stranger: httpx.Client) -> None:
     case.path_parameters = {**(case.path_parameters or {}), **_known(case.path_parameters or {})}
     answer = case.call(
         base_url=str(stranger.base_url).rstrip("/"),
+        timeout=PATIENCE,
         headers={"X-CSRF-Token": stranger.headers["X-CSRF-Token"], "Origin": str(stranger.base_url).rstrip("/")},
         cookies=dict(stranger.cookies),
     )

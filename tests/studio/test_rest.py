@@ -63,6 +63,7 @@ interface = schemathesis.openapi.from_dict(described())
 def test_every_answer_is_promised(case: Any, stranger: httpx.Client) -> None:
     answer = case.call(
         base_url=str(stranger.base_url).rstrip("/"),
+        timeout=PATIENCE,
         headers={"X-CSRF-Token": stranger.headers["X-CSRF-Token"], "Origin": str(stranger.base_url).rstrip("/")},
         cookies=dict(stranger.cookies),
     )
