@@ -16,6 +16,7 @@ import socket
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,13 +153,15 @@ class Simulation:
             self._service.visit(who, self.contest).submit(submission_of(release))
 
     def attack(self, round_: str) -> None:
-        """Let every team attack some of the others."""
+        """Let every team attack some of the others, those first that fewest have attacked."""
         book, data, guess = self._plan.rulebook, self._data[round_], self._folder / "guess.csv"
+        attacked = Counter[str]()
         for number, (who, style) in enumerate(zip(self._teams, self._styles, strict=True)):
             targets = self._service.visit(who, self.contest).targets(round_)
             seed = self._seed(number, round_)
-            for place in np.random.default_rng(seed).permutation(len(targets))[:_ATTACKED]:
-                name = targets[place].id
+            drawn = [targets[place].id for place in np.random.default_rng(seed).permutation(len(targets))]
+            for name in sorted(drawn, key=attacked.__getitem__)[:_ATTACKED]:
+                attacked[name] += 1
                 with self._service.visit(who, self.contest).target_file(round_, name) as target:
                     write_attack(book, data, target, style["attack"], guess, seed=seed)
                 self._service.visit(who, self.contest).submit(guess.read_bytes(), target=name)
