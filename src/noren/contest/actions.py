@@ -158,9 +158,7 @@ def team_of(contest: Contest, account: str) -> Team:
     """Return the team of an account; refuse accounts without a team."""
     name = contest.team_of.get(account)
     if name is None:
-        raise RefusedError(
-            _("you are in no team of this contest; create a team, or join one with its code"), status=403
-        )
+        raise RefusedError(say("in_no_team"), status=403)
     return contest.teams[name]
 
 

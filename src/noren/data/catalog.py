@@ -203,8 +203,7 @@ def find(name: str) -> Located:
         paths = _parts_in(folder, dataset)
         if dataset.parts[0].role in paths:
             return Located(dataset, folder, paths)
-    message = _("the data set {name} is not in {folders}")
-    raise FileError(message.format(name=name, folders=", ".join(map(str, folders))), _how_to_get(dataset))
+    raise FileError(say("not_here", name=name, folders=", ".join(map(str, folders))), _how_to_get(dataset))
 
 
 def _parts_in(folder: Path, dataset: Dataset) -> dict[str, Path]:
@@ -335,8 +334,7 @@ def download(
         total = _receive(address, part, progress, timeout, largest)
         have = part.stat().st_size
         if total is not None and have < total:
-            message = _("the connection ended after {have:,} of {total:,} bytes")
-            raise _NetworkError(message.format(have=have, total=total))
+            raise _NetworkError(say("connection_ended", have=have, total=total))
         if have > largest:
             part.unlink()
             raise _NetworkError(_too_large(target.name, largest))

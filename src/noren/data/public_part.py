@@ -23,7 +23,9 @@ from noren.data.guessing.identifying import Identifying, identifying_columns
 from noren.data.schema import PRESETS, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import SchemaError
-from noren.i18n import _
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
 _FILES = ("categories", "hierarchies")
@@ -139,11 +141,7 @@ def scanned(
     # where a release is made, only the steward's schema keeps a column, and no method by what its statement says
     keep = kept_columns(statement) if original is None else {c.name for c in original.schema.columns if c.keep}
     for name in (name for name in evidence if name not in keep):  # the evidence counts values and tells none
-        message = _(
-            'it would be published and identifies people: {evidence}; give it role = "identifier" in the schema to '
-            'remove it, or keep it with --keep "{column}"'
-        )
-        raise SchemaError(message.format(evidence=evidence[name], column=name), column=name)
+        raise SchemaError(say("would_identify", evidence=evidence[name], column=name), column=name)
     kept_names = sorted(set(evidence) & keep)
     return replace(statement, notes={**statement.notes, "kept": kept_names}) if kept_names else statement
 
@@ -167,6 +165,5 @@ def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> d
             both = owners.select(owner).with_columns(cell=texts).drop_nulls().filter(long_enough)
             count = int(both.select(pl.col("cell").str.contains(pl.col(owner), literal=True).sum()).item() or 0)
             if count >= 2 and count > _FEW * len(both) and both[owner].n_unique() > 1:
-                text = _("{count:,} of {rows:,} cells contain the {owner} of their row")
-                evidence[column.name] = text.format(count=count, rows=len(both), owner=owner)
+                evidence[column.name] = say("own_identifiers", count=count, rows=len(both), owner=owner)
     return evidence

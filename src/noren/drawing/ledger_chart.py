@@ -209,10 +209,7 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
         (printable(name, _LONGEST_NAME), ["–" if value is None else f"{value:.3f}" for value in curve])
         for name, curve in lines
     ]
-    limits = [
-        _("budget for {measure}: {limit:g}").format(measure=name.upper(), limit=limit)
-        for name, limit in curves.budget.items()
-    ]
+    limits = [say("budget", measure=name.upper(), limit=limit) for name, limit in curves.budget.items()]
     if curves.verdict is not None:
         limits += [curves.verdict.sentence, rule_sentence(curves.verdict.rule)]
     limits += curves.spent

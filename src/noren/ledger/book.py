@@ -48,7 +48,10 @@ from noren.ledger.recorded import RecordedRelease, RecordedReleases, weighed
 from noren.ledger.risk import MEASURES, Risk, assess, attack_all, exposed_customers, guess_rates
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
+from noren.tables import Texts
 from noren.version import __version__
+
+say = Texts(__name__)
 
 
 def period_seed(seed: int, period: str) -> int:
@@ -238,8 +241,7 @@ class Ledger:
         for stored in written:
             wrong += verify(stored)
             if (stored.entry.calendar, stored.entry.schema_digest) != (self.settings.period, self._schema_digest):
-                rule = _("schema.toml or the period of ledger.toml changed after {period}; restore both files")
-                wrong.append(FileError(rule.format(period=stored.entry.period), file=self.folder))
+                wrong.append(FileError(say("rule_changed", period=stored.entry.period), file=self.folder))
         return wrong
 
     def to_come(self, history: Any) -> list[str]:
@@ -308,12 +310,7 @@ class Ledger:
         certificate = None if why else certified([*earlier, made], bought.customers)
         alone = bool(written) and not settings.attack_released
         if alone and certificate is None and settings.budget:
-            raise CheckFailedError(
-                _(
-                    "{period} was not released: this ledger attacks only before release, so without a certificate the "
-                    "budget cannot be checked; protect each period in classes, or remove the budget from ledger.toml"
-                ).format(period=new.period)
-            )
+            raise CheckFailedError(say("no_certificate", period=new.period))
         taken = {name for release in earlier for name in pseudonyms_of(release)}
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))

@@ -78,9 +78,7 @@ def why_uncertified(release: Release, period: str) -> str:
     if "audit" in release.statement.notes:
         return _("the claim of the release of {period} was not audited").format(period=period)
     if pairs["customer"].is_duplicated().any() or pairs["pseudonym"].is_duplicated().any():
-        return _("a customer of {period} has several pseudonyms, or a pseudonym several customers").format(
-            period=period
-        )
+        return say("several_pseudonyms", period=period)
     least = _class_of(release)["size"].min()
     if isinstance(least, int) and least < max(claimed, 2):
         return _("a history of {period} is shared by only {least} customers").format(period=period, least=least)

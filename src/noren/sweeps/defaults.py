@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from noren.data.schema import Role, Schema
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.judgement.rule import Rule
 from noren.methods import methods as every_method
 from noren.protocols import ALIKE, Method
 from noren.registry import build, spread
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 LEAST_DIVERSE: Final = 2
 """How many sensitive values each class has at least, by default."""
@@ -83,8 +85,7 @@ def default_method(schema: Schema, parameters: Mapping[str, Any], rule: Rule) ->
     able = [kind for kind in kinds if parameters.keys() <= kind.model_fields.keys()]
     if not able:
         known = sorted({name for kind in kinds for name in kind.model_fields})
-        message = _("no method for these data has the parameters {names}; name a method, or use some of {known}")
-        raise ParameterError(message.format(names=", ".join(parameters), known=", ".join(known)))
+        raise ParameterError(say("no_method", names=", ".join(parameters), known=", ".join(known)))
     best = (sensible_methods(able) or sorted(able, key=lambda kind: (-kind.prominence, kind.name)))[0]
     strength = {"k": rule.least_k} if takes_k(best, parameters) else {}
     usual = {name: value for name, value in usual_parameters(best, schema, ()).items() if name == "l"}
@@ -100,11 +101,7 @@ def takes_k(kind: type[Method], parameters: Mapping[str, Any]) -> bool:
 def sensible_values(rule: Rule, people: int) -> list[int]:
     """Return the k to try on data about so many people: the required one, a safer and a more useful one."""
     if people < rule.least_k:
-        message = _(
-            "the data describe {people:,} people, and this rule requires classes of {k}; use data "
-            "about more people, or choose a weaker rule"
-        )
-        raise ParameterError(message.format(people=people, k=rule.least_k))
+        raise ParameterError(say("few_people", people=people, k=rule.least_k))
     return sorted({k for k in k_around(rule) if k <= people})
 
 

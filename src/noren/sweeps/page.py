@@ -205,9 +205,7 @@ def _part(setting: SettingResult) -> dict[str, Any]:
         scores.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
     return {
         "verdict": str(setting.place.status),
-        "title": (
-            _("{label}: risk and utility") if setting.recommended else _("{label} (the safest): risk and utility")
-        ).format(label=label),
+        "title": say(f"titles.{'recommended' if setting.recommended else 'safest'}", label=label),
         "attacks": [
             (exhibit, _(attacks[exhibit.attack].summary) if exhibit.attack in attacks else "")
             for exhibit in evidence

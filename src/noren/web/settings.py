@@ -16,6 +16,9 @@ from noren.data.formats.files import writing_file
 from noren.engines.choice import parse_engine
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 LARGEST_UPLOAD = 4 * 2**30
 """Bytes of one upload, and of what it holds when it is unpacked, unless told otherwise."""
@@ -78,21 +81,12 @@ class ServerSettings:
     def __post_init__(self) -> None:
         for name in self.names:
             if not _HOST.fullmatch(name):
-                raise ParameterError(
-                    _("{name!r} is not a host name; write it like {example}").format(
-                        name=name, example="studio.example:8321"
-                    )
-                )
+                raise ParameterError(say("no_host_name", name=name, example="studio.example:8321"))
         self.is_proxy("")  # a wrong address is said now
         parse_engine(self.engine)
         reached = self.host if not self.is_local else ", ".join(self.proxies)
         if reached and not self.accounts and self.password_hash is None:
-            raise ParameterError(
-                _(
-                    "other machines can reach the studio ({address}), and it has neither users nor a password; add a "
-                    "user with noren studio user add, or set a password with noren studio --set-password"
-                ).format(address=reached),
-            )
+            raise ParameterError(say("open_to_others", address=reached))
 
     @property
     def is_local(self) -> bool:
@@ -172,9 +166,7 @@ class ServerSettings:
         try:
             return tuple(ipaddress.ip_network(network, strict=False) for network in self.proxies)
         except ValueError as error:
-            raise ParameterError(
-                _("the proxy address is wrong ({reason}); write it like 127.0.0.1 or 10.0.0.0/8").format(reason=error)
-            ) from None
+            raise ParameterError(say("wrong_proxy", reason=error)) from None
 
     @cached_property
     def key(self) -> bytes:
@@ -206,12 +198,7 @@ class ServerSettings:
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise FileError(
-                _("the server cannot keep its data here ({reason}); choose another folder with --data-dir").format(
-                    reason=error.strerror
-                ),
-                file=self.folder,
-            ) from None
+            raise FileError(say("cannot_keep_data", reason=error.strerror), file=self.folder) from None
 
 
 def in_address(host: str) -> str:

@@ -151,11 +151,7 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
     text = typed.get(f"values-{way['method']}", "")
     values = [part.strip() for part in text.replace("…", "..").replace("、", ",").split(",") if part.strip()]
     if not values:
-        raise ParameterError(
-            _("no value is given for {parameter} of {method}; write values such as 2..6 or 2, 3, 5").format(
-                parameter=way["parameter"], method=way["method"]
-            ),
-        )
+        raise ParameterError(say("no_values", parameter=way["parameter"], method=way["method"]))
     return {way["parameter"]: values}
 
 

@@ -97,9 +97,7 @@ def _title(verdict: Verdict, *, every_attack: bool, waits: bool = False) -> str:
     if verdict.status == VerdictStatus.PROVED:
         return _("This release is proved to meet your rule. The public part can be released.")
     if not every_attack:
-        return _(
-            "This release withstands the attacks tried, but not all were tried. Try the others before you share it."
-        )
+        return say("not_all_tried")
     return _("This release withstands all known attacks. The public part can be released.")
 
 

@@ -258,9 +258,7 @@ def result_in(folder: Path) -> Result | None:
     try:
         return Result.model_validate(content)
     except ValidationError:
-        raise FileError(
-            _("this version of Noren cannot read the result; remove the run and start it again"), file=path
-        ) from None
+        raise FileError(say("unreadable"), file=path) from None
 
 
 @lru_cache(maxsize=128)
