@@ -27,7 +27,7 @@ from noren.reproduce.frame import (
     unit_of,
 )
 from noren.reproduce.s0 import BEST, KINDS, TABLE_3, bound_labels
-from noren.tables import Texts, table_of
+from noren.tables import Texts
 from noren.work.store import WorkUnit
 
 say = Texts(__name__)
@@ -359,20 +359,15 @@ def _means(results: UnitResults, key: str) -> list[float | None]:
     return [sum(run[key] for run in of_k) / len(of_k) if of_k else None for of_k in runs]
 
 
-DOCUMENT = PaperDocument(
-    key="beyond",
-    title=N_("Beyond the documents: the sharp bound, the best groups, reconstruction, the ledger"),
-    citation="What S0, S1, S3 and S4 leave open.",
-    summary=table_of(__name__)["summary"],
-    parts=(
-        PaperSection("check", "bound", N_("Right answers that prove a release unsafe"), (), bound),
-        PaperSection("check", "classes", N_("The best attack on classes of k"), OF_CLASSES, classes),
-        PaperSection("check", "frontier", N_("The best groups of k and the 13 teams"), frontier_units, frontier),
-        PaperSection("check", "reconstruction", N_("Gains of auto on S4's tables"), s4.adult_units, gains),
-        PaperSection("check", "ledger", N_("The risk of a year of monthly releases"), year_units, year),
-        PaperSection(
-            "check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences
-        ),
-        PaperSection("check", "monthly", N_("Three ways to publish every month"), monthly_units, monthly),
+DOCUMENT = PaperDocument.of(
+    "beyond",
+    PaperSection("check", "bound", N_("Right answers that prove a release unsafe"), (), bound),
+    PaperSection("check", "classes", N_("The best attack on classes of k"), OF_CLASSES, classes),
+    PaperSection("check", "frontier", N_("The best groups of k and the 13 teams"), frontier_units, frontier),
+    PaperSection("check", "reconstruction", N_("Gains of auto on S4's tables"), s4.adult_units, gains),
+    PaperSection("check", "ledger", N_("The risk of a year of monthly releases"), year_units, year),
+    PaperSection(
+        "check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences
     ),
+    PaperSection("check", "monthly", N_("Three ways to publish every month"), monthly_units, monthly),
 )

@@ -234,6 +234,11 @@ class PaperDocument:
     errata: Callable[[], Iterable[Erratum]] = tuple
     summary: str = ""
 
+    @classmethod
+    def of(cls, key: str, *parts: PaperSection, errata: Callable[[], Iterable[Erratum]] = tuple) -> PaperDocument:
+        """Return a document whose title, citation and summary are in ``documents.toml``."""
+        return cls(key, parts=parts, errata=errata, **table_of("noren.reproduce.documents")[key])
+
 
 # --- line charts of the paper's numbers and ours ----------------------------------------------------------------------
 

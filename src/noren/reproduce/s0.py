@@ -489,23 +489,18 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S0", "medians")
 
 
-DOCUMENT = PaperDocument(
-    key="S0",
-    title=N_("Report of PWS Cup 2018: safety and usefulness of generalised purchase histories"),
-    citation="Hamada et al. Report of PWS Cup 2018, the contest of anonymisation and re-identification (in Japanese).",
-    summary=table_of(__name__)["summary"],
-    parts=(
-        PaperSection("check", "examples", N_("Worked examples of the text"), SURVIVING, examples),
-        PaperSection("table", "3", N_("U of the 13 releases, and which were re-identified"), (BEST,), table_3),
-        PaperSection("table", "4", N_("Right answers that prove a release unsafe"), (), table_4),
-        PaperSection("table", "5", N_("Kinds of releases and their survivors"), OF_KINDS, kinds),
-        PaperSection("table", "6", N_("Errors of use cases"), units, partial(table, 6)),
-        PaperSection("table", "7", N_("Errors of rows and top items"), units, partial(table, 7)),
-        PaperSection("table", "8", N_("Errors of dates, in days"), units, partial(table, 8)),
-        PaperSection("table", "9", N_("Errors of prices, in pence"), units, partial(table, 9)),
-        PaperSection("table", "10", N_("Errors of quantities"), units, partial(table, 10)),
-        PaperSection("check", "correlations", N_("Errors that correlate with U"), units, correlations),
-        PaperSection("check", "contest", N_("The final played again: who would have won"), cup_units, contest),
-    ),
+DOCUMENT = PaperDocument.of(
+    "S0",
+    PaperSection("check", "examples", N_("Worked examples of the text"), SURVIVING, examples),
+    PaperSection("table", "3", N_("U of the 13 releases, and which were re-identified"), (BEST,), table_3),
+    PaperSection("table", "4", N_("Right answers that prove a release unsafe"), (), table_4),
+    PaperSection("table", "5", N_("Kinds of releases and their survivors"), OF_KINDS, kinds),
+    PaperSection("table", "6", N_("Errors of use cases"), units, partial(table, 6)),
+    PaperSection("table", "7", N_("Errors of rows and top items"), units, partial(table, 7)),
+    PaperSection("table", "8", N_("Errors of dates, in days"), units, partial(table, 8)),
+    PaperSection("table", "9", N_("Errors of prices, in pence"), units, partial(table, 9)),
+    PaperSection("table", "10", N_("Errors of quantities"), units, partial(table, 10)),
+    PaperSection("check", "correlations", N_("Errors that correlate with U"), units, correlations),
+    PaperSection("check", "contest", N_("The final played again: who would have won"), cup_units, contest),
     errata=errata,
 )

@@ -237,18 +237,13 @@ def errata() -> list[Erratum]:
     ]
 
 
-DOCUMENT = PaperDocument(
-    key="S1",
-    title=N_("k-anonymising purchase histories, with product categories"),
-    citation="Nakamura. Slides of the Kikuchi laboratory on the data of PWS Cup 2018 (in Japanese).",
-    summary=table_of(__name__)["summary"],
-    parts=(
-        PaperSection("check", "alike", N_("Generalised histories, row by row"), (EXAMPLES,), generalised_rows),
-        PaperSection("check", "error", N_("The error of three rows"), ERRORS, rows_error),
-        PaperSection("check", "categories", N_("Items and categories"), (LISTED,), listed),
-        PaperSection("table", "1", N_("U, 1/k and their sum"), table_units, table),
-        PaperSection("figure", "1", N_("U, 1/k and their sum"), table_units, figure),
-        PaperSection("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),
-    ),
+DOCUMENT = PaperDocument.of(
+    "S1",
+    PaperSection("check", "alike", N_("Generalised histories, row by row"), (EXAMPLES,), generalised_rows),
+    PaperSection("check", "error", N_("The error of three rows"), ERRORS, rows_error),
+    PaperSection("check", "categories", N_("Items and categories"), (LISTED,), listed),
+    PaperSection("table", "1", N_("U, 1/k and their sum"), table_units, table),
+    PaperSection("figure", "1", N_("U, 1/k and their sum"), table_units, figure),
+    PaperSection("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),
     errata=errata,
 )

@@ -307,18 +307,13 @@ def errata() -> Iterator[Erratum]:
     yield Erratum.of("S2", "floor")
 
 
-DOCUMENT = PaperDocument(
-    key="S2",
-    title=N_("Re-identification by Jaccard similarity, and pseudo records against it"),
-    citation="On PWS Cup 2016: re-identification by sets of items, and clusters of a least size (in Japanese).",
-    summary=table_of(__name__)["summary"],
-    parts=(
-        PaperSection("check", "data", N_("The data"), (FACTS,), data),
-        PaperSection("check", "formulas", N_("What follows from b, µ and n"), (), formulas),
-        PaperSection("figure", "1", N_("Pseudo records for three customers"), (EXAMPLE,), example),
-        PaperSection("figure", "2", N_("The best number of clusters"), (), figure_2),
-        PaperSection("table", "1", N_("Customers found by their items"), units_1, table_1),
-        PaperSection("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
-    ),
+DOCUMENT = PaperDocument.of(
+    "S2",
+    PaperSection("check", "data", N_("The data"), (FACTS,), data),
+    PaperSection("check", "formulas", N_("What follows from b, µ and n"), (), formulas),
+    PaperSection("figure", "1", N_("Pseudo records for three customers"), (EXAMPLE,), example),
+    PaperSection("figure", "2", N_("The best number of clusters"), (), figure_2),
+    PaperSection("table", "1", N_("Customers found by their items"), units_1, table_1),
+    PaperSection("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
     errata=errata,
 )

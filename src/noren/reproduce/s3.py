@@ -148,19 +148,12 @@ def errata() -> list[Erratum]:
     return [Erratum.of("S3", "index"), Erratum.of("S3", "start"), Erratum.of("S3", "figure-4")]
 
 
-DOCUMENT = PaperDocument(
-    key="S3",
-    title=N_("The risk of repeated releases: measures of safety in PWS Cup 2017"),
-    citation="Tran, Sakamoto, Matsunaga (2018). An evaluation method for re-identification risks of anonymously "
-    "processed information provided multiple times: from a consideration and an analysis of privacy metrics in "
-    "PWSCUP 2017 (in Japanese).",
-    summary=table_of(__name__)["summary"],
-    parts=(
-        PaperSection("table", "1", N_("UM, MM and EMM of the best of S1 to S8"), units, table_1),
-        *(
-            PaperSection("figure", str(number), N_("MM after every month"), units, partial(figure, number), name)
-            for number, name in ATTACK_NAMES.items()
-        ),
+DOCUMENT = PaperDocument.of(
+    "S3",
+    PaperSection("table", "1", N_("UM, MM and EMM of the best of S1 to S8"), units, table_1),
+    *(
+        PaperSection("figure", str(number), N_("MM after every month"), units, partial(figure, number), name)
+        for number, name in ATTACK_NAMES.items()
     ),
     errata=errata,
 )

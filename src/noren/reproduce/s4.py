@@ -418,32 +418,25 @@ def errata() -> Iterator[Erratum]:
 
 _SYNTHETIC = N_("L1 precision on synthetic data, per cent")
 _RECONSTRUCTED = N_("L1 precision after reconstruction, per cent")
-DOCUMENT = PaperDocument(
-    key="S4",
-    title=N_("An anonymisation system on probabilistic k-anonymity"),
-    citation="Hirota, Masaki, Saito, Kikuchi, Igarashi, Fuji (2014). IPSJ SIG Technical Report 2014-SPT-9, No. 3.",
-    summary=table_of(__name__)["summary"],
-    parts=(
-        PaperSection("check", "rho", N_("Retention probability ρ from k, by formula (1)"), (), rho),
-        PaperSection("check", "examples", N_("Worked examples of the text"), (), worked),
-        PaperSection("table", "3", N_("Domains of the attributes of Adult"), (DOMAIN_SIZES,), table_3),
-        PaperSection("table", "4", N_("Cells of four sets of attributes"), (), table_4),
-        PaperSection("table", "5", N_("L1 precision on Adult, per cent"), adult_units, table_5),
-        PaperSection("table", "6", N_("Patterns of blood types"), (), table_6),
-        PaperSection("table", "7", N_("Patterns of months of birth"), (), table_7),
-        *(
-            PaperSection(
-                "table", number, _SYNTHETIC, partial(synthetic_units, [n]), partial(synthetic_table, n), f"n = {n:,}"
-            )
-            for number, n in (("8", 1_000), ("9", 10_000))
-        ),
-        *(
-            PaperSection(
-                "figure", str(at), _RECONSTRUCTED, figure_units(t), partial(figure, t, names), " × ".join(names)
-            )
-            for at, (t, names) in FIGURES.items()
-        ),
-        PaperSection("figure", "5", _RECONSTRUCTED, partial(synthetic_units, TABLES), figure_5, "em, auto"),
+DOCUMENT = PaperDocument.of(
+    "S4",
+    PaperSection("check", "rho", N_("Retention probability ρ from k, by formula (1)"), (), rho),
+    PaperSection("check", "examples", N_("Worked examples of the text"), (), worked),
+    PaperSection("table", "3", N_("Domains of the attributes of Adult"), (DOMAIN_SIZES,), table_3),
+    PaperSection("table", "4", N_("Cells of four sets of attributes"), (), table_4),
+    PaperSection("table", "5", N_("L1 precision on Adult, per cent"), adult_units, table_5),
+    PaperSection("table", "6", N_("Patterns of blood types"), (), table_6),
+    PaperSection("table", "7", N_("Patterns of months of birth"), (), table_7),
+    *(
+        PaperSection(
+            "table", number, _SYNTHETIC, partial(synthetic_units, [n]), partial(synthetic_table, n), f"n = {n:,}"
+        )
+        for number, n in (("8", 1_000), ("9", 10_000))
     ),
+    *(
+        PaperSection("figure", str(at), _RECONSTRUCTED, figure_units(t), partial(figure, t, names), " × ".join(names))
+        for at, (t, names) in FIGURES.items()
+    ),
+    PaperSection("figure", "5", _RECONSTRUCTED, partial(synthetic_units, TABLES), figure_5, "em, auto"),
     errata=errata,
 )
