@@ -67,7 +67,7 @@ def test_what_is_broken_or_untried_is_refused_unless_somebody_says_why(noren, sm
     card = (out / "card.en.md").read_text(encoding="utf-8")
     assert "▲ broken\n\nSomeone is re-identified" in card
     assert "Rule partner" in card
-    assert "Published all the same, for this reason: the partner signed on 3 May" in card
+    assert "Published despite this verdict, for this reason: the partner signed on 3 May" in card
     assert "次の理由で提供または公表されました：the partner signed on 3 May" in (out / "card.ja.md").read_text(
         encoding="utf-8"
     )
