@@ -8,6 +8,7 @@ when shown: parameter descriptions, component summaries). Catalogues are gettext
 import gettext
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -186,22 +187,8 @@ def N_(message: str) -> str:  # noqa: N802 - gettext's customary name
 # Their English is the key of our catalogue, so an English reader sees it unchanged, and a sentence that a later version
 # words anew stays English instead of breaking.
 
-VALIDATION = (
-    N_("Input should be a valid integer, unable to parse string as an integer"),
-    N_("Input should be a valid integer, got a number with a fractional part"),
-    N_("Input should be a valid number, unable to parse string as a number"),
-    N_("Input should be a valid boolean, unable to interpret input"),
-    N_("Input should be a valid string"),
-    N_("Input should be a finite number"),
-    N_("Input should be greater than or equal to {bound}"),
-    N_("Input should be greater than {bound}"),
-    N_("Input should be less than or equal to {bound}"),
-    N_("Input should be less than {bound}"),
-    N_("Input should be {choices}"),
-    N_("Extra inputs are not permitted"),
-    N_("Field required"),
-)
-"""Messages of pydantic; of two that begin alike, the longer comes first."""
+VALIDATION: tuple[str, ...] = tuple(tomllib.loads(Path(__file__).with_suffix(".toml").read_text()).values())
+"""Messages of pydantic, from ``i18n.toml``; of two that begin alike, the longer comes first."""
 
 
 def translated(sentence: str, known: Sequence[str] = VALIDATION) -> str:

@@ -9,11 +9,11 @@ import pytest
 
 from noren.data import catalog
 from noren.data.catalog import (
+    KNOWN,
     cache_folder,
     describe,
     fetch,
     find,
-    known,
     open_dataset,
     search_folders,
     verify,
@@ -50,7 +50,7 @@ def put(folder: Path, name: str = "pwscup2018_final_T.csv", content: str = PURCH
 
 
 def test_the_catalog_knows_the_public_data_sets() -> None:
-    assert [dataset.name for dataset in known()] == NAMES
+    assert [dataset.name for dataset in KNOWN] == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -216,7 +216,7 @@ def test_finding_asks_nobody_on_the_network(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(socket.socket, "connect", never)
     monkeypatch.setattr(socket, "getaddrinfo", never)
-    for dataset in known():
+    for dataset in KNOWN:
         with pytest.raises(FileError):
             find(dataset.name)
         with pytest.raises(FileError):

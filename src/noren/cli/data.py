@@ -214,10 +214,10 @@ def datasets(context: typer.Context) -> Output | None:
     """List the data sets and where they were found."""
     if context.invoked_subcommand is not None:
         return None
-    from noren.data.catalog import find, known
+    from noren.data.catalog import KNOWN, find
 
     listed, rows = [], []
-    for dataset in known():
+    for dataset in KNOWN:
         try:
             where: str | None = str(find(dataset.name).folder)
         except FileError:

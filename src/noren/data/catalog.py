@@ -10,7 +10,7 @@ resumed where it stopped, bounded in size, never trusted. The received bytes gro
 continues; an archive is unpacked by the names we expect, to paths we choose, so nothing in it decides where a byte is
 written.
 
->>> [dataset.name for dataset in known()][:2]
+>>> [dataset.name for dataset in KNOWN][:2]
 ['online-retail', 'adult']
 """
 
@@ -140,11 +140,6 @@ class Located:
 
 
 # --- knowing and finding ---------------------------------------------------------------------------------------------
-
-
-def known() -> tuple[Dataset, ...]:
-    """Return every data set the catalog knows."""
-    return KNOWN
 
 
 def describe(name: str) -> Dataset:

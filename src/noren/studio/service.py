@@ -92,7 +92,7 @@ class Studio:
     def datasets(self) -> list[str]:
         """Return the public data sets found on this machine."""
         names = []
-        for dataset in catalog.known():
+        for dataset in catalog.KNOWN:
             with contextlib.suppress(NorenError):
                 catalog.find(dataset.name)
                 names.append(dataset.name)

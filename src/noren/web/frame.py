@@ -33,6 +33,7 @@ from noren.i18n import LANGUAGES, _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, percent, size, tenth
 from noren.judgement.sentences import verdict_label
 from noren.judgement.verdict import VerdictStatus
+from noren.tables import table_of
 from noren.version import __version__
 
 _PACKAGE = "noren.web"
@@ -161,18 +162,7 @@ def as_json(content: Any) -> Markup:
 
 def common_words() -> dict[str, str]:
     """Return the texts that scripts use on every page."""
-    return {
-        "no_answer": _("The server does not answer."),
-        "gone": _("there is no such project, run or file; it may have been removed"),
-        "yes": _("Yes"),
-        "no": _("No, go back"),
-        "stopping": _("Stopping; the best result so far is kept."),
-        "done": _("done"),
-        "failed": _("failed"),
-        "cancelled": _("cancelled"),
-        "interrupted": _("interrupted"),
-        "no_chart": _("The chart cannot be drawn here; the numbers are in the table."),
-    }
+    return {name: _(text) for name, text in table_of(__name__).items()}
 
 
 _numbers = itertools.count(1)

@@ -24,7 +24,7 @@ from noren.data.guessing import Question, role_question
 from noren.data.guessing.column_words import Hint, is_bare_id, says, spelled
 from noren.data.guessing.people import Naming, filled, looks_like_ids, may_name, naming_of
 from noren.data.schema import Column, Role, ValueType
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.tables import table_of
 
 _MOST_LOOKED, _MOST_SETS = 1_000, 100_000
@@ -35,20 +35,7 @@ _BOUGHT = (Role.DATE, Role.TIME, Role.ITEM, Role.PRICE, Role.QUANTITY, Role.INVO
 _COUNTED = (Hint.TOTAL, Hint.QUANTITY, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.QUALITY)
 _NO_PEOPLE = (Hint.PLACE, Hint.GOODS, Hint.KIND_OF_GOODS, Hint.WORK, Hint.ATTRIBUTE)
 """What is called so has names that people have too: Jackson is a town, Baker an occupation, Rose a wine."""
-_LOOKS = {
-    "e-mail": N_("e-mail addresses"),
-    "phone": N_("telephone numbers"),
-    "card": N_("payment card numbers"),
-    "iban": N_("bank accounts (IBAN)"),
-    "my-number": N_("My Numbers"),
-    "ip": N_("IP addresses"),
-    "uuid": N_("unique identifiers (UUID)"),
-    "url": N_("web addresses"),
-    "number": N_("personal or account numbers"),
-    "address": N_("postal addresses"),
-    "name": N_("personal names"),
-    "birth-date": N_("dates of birth"),
-}
+_LOOKS = table_of("noren.data.guessing.looks")
 
 
 @dataclass(frozen=True)

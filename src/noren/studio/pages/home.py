@@ -53,7 +53,7 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
     studio, renamed = visit.studio, visit.typed.get("renamed", "")
     matches = find_projects(studio, query)
     every = studio.projects()
-    titles = {dataset.name: dataset.title for dataset in catalog.known()}
+    titles = {dataset.name: dataset.title for dataset in catalog.KNOWN}
     if renamed:  # what is wrong stands beside its project, on whichever page that is
         matches = [match for match in matches if match.project.id == renamed]
     safe = sum(any(place.status.is_safe for place in match.places) for match in matches)
