@@ -18,12 +18,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware.gzip import GZipMiddleware
 
 from noren.contest.api import router as api
 from noren.contest.arena import Arena, ScoringService
@@ -35,10 +34,8 @@ from noren.contest.pages.frame import FRAME, LoginNeededError, page
 from noren.contest.service import ContestService
 from noren.contest.store.encryption import derive_key, server_key
 from noren.i18n import _
-from noren.version import __version__
 from noren.web.frame import Bundle
-from noren.web.guard import Guard
-from noren.web.responses import LOG_SETTINGS, PRIVATE_UMASK, answer_errors, common_pages, serve_app
+from noren.web.responses import LOG_SETTINGS, PRIVATE_UMASK, common_pages, serve_app, server_app
 from noren.web.settings import ServerSettings
 from noren.web.uploads import UploadLimits
 
@@ -102,25 +99,15 @@ def make_app(settings: ArenaSettings) -> FastAPI:
             yield
             await run_in_threadpool(at_the_end.close)
 
-    app = FastAPI(
-        title="Noren arena",
-        version=__version__,
-        lifespan=life,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/api/docs.json",
-    )
+    guard: dict[str, Any] = {"door": authentication, "bounds": BOUNDS, "bearer": authentication.bearer}
+    common = common_pages(page, arena.store.engine)
+    app = server_app("Noren arena", life, FRAME, page, common, settings=settings, **guard)
     app.state.service, app.state.authentication = ContestService(arena), authentication
     app.state.settings, app.state.bundle = settings, bundle
     app.include_router(api)
     for part in (home, organising, playing):
         app.include_router(part.router, include_in_schema=False)
-    app.include_router(common_pages(page, arena.store.engine))
-    app.mount("/static", FRAME.static_files(), name="static")
-    app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
-    app.add_middleware(Guard, settings=settings, door=authentication, bounds=BOUNDS, bearer=authentication.bearer)
     app.add_exception_handler(LoginNeededError, lambda _request, _error: RedirectResponse("/login", 303))
-    answer_errors(app, page)
     return app
 
 

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 
 from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware.gzip import GZipMiddleware
 
 from noren.attacks import attacks
 from noren.i18n import ngettext
@@ -25,10 +24,8 @@ from noren.studio.pages import router as pages
 from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
 from noren.studio.users import StudioAuthentication, allowed
-from noren.version import __version__
 from noren.web.frame import Bundle
-from noren.web.guard import Guard
-from noren.web.responses import PRIVATE_UMASK, answer_errors, common_pages, serve_app
+from noren.web.responses import PRIVATE_UMASK, common_pages, serve_app, server_app
 from noren.web.settings import ServerSettings
 from noren.web.uploads import UploadLimits
 
@@ -60,22 +57,12 @@ def make_app(settings: ServerSettings) -> FastAPI:
         finally:
             await run_in_threadpool(studio.close)
 
-    app = FastAPI(
-        title="Noren studio",
-        version=__version__,
-        lifespan=life,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/api/docs.json",
-    )
+    common = common_pages(page, studio.store.engine, lambda: studio.jobs.runner.is_alive)
+    guard = {"settings": settings, "door": login, "bounds": BOUNDS, "why_out": login.why_out}
+    app = server_app("Noren studio", life, FRAME, page, common, (UnknownIdError,), **guard)
     app.state.studio, app.state.login, app.state.bundle = studio, login, bundle
     app.include_router(api, dependencies=[Depends(allowed)])
     app.include_router(pages, dependencies=[Depends(allowed)])
-    app.include_router(common_pages(page, studio.store.engine, lambda: studio.jobs.runner.is_alive))
-    app.mount("/static", FRAME.static_files(), name="static")
-    app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
-    app.add_middleware(Guard, settings=settings, door=login, bounds=BOUNDS, why_out=login.why_out)
-    answer_errors(app, page, not_there=(UnknownIdError,))
     return app
 
 

@@ -12,14 +12,13 @@ from typing import Any, Final
 
 from noren.errors import InputError, NorenError, sentences
 from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, retranslate
-from noren.web.errors import DISK_FULL, is_disk_full
+from noren.web.errors import DISK_FULL, UNEXPECTED, is_disk_full
 
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""
 
 GONE: Final = N_("the process ended, probably because memory ran out; try fewer rows or another method")
 INTERRUPTED: Final = N_("the studio was stopped {times} times while this ran; start it again")
-UNEXPECTED: Final = N_("unexpected error; see the server log, or the error log of the job in the data folder")
 
 
 def in_all_languages(message: str, **words: Any) -> Reason:

@@ -28,11 +28,11 @@ from sqlalchemy.exc import OperationalError
 
 from noren.errors import FileError
 from noren.i18n import _
-from noren.studio.failure_reasons import GONE, UNEXPECTED, error_details, in_all_languages
+from noren.studio.failure_reasons import GONE, error_details, in_all_languages
 from noren.studio.folders import JUDGED_FILE, Folders, remove_half_written, remove_leftovers
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.results import set_aside
-from noren.web.errors import is_disk_full
+from noren.web.errors import UNEXPECTED, is_disk_full
 from noren.web.settings import ServerSettings
 from noren.work.child_processes import Child, Line, private_log
 from noren.work.queue import Claim

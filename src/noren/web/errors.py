@@ -78,6 +78,7 @@ def status_of(error: NorenError) -> int:
     return int(getattr(error, "status", 422))
 
 
+UNEXPECTED: Final = N_("unexpected error; see the server log, or the error log of the job in the data folder")
 DISK_FULL: Final = N_("the disk that holds the server's data is full; free some space there and try again")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FULL_TEXTS = ("no space left on device", "disk is full", "disk quota exceeded", "file too large (os error")

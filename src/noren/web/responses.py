@@ -11,6 +11,7 @@ import threading
 import traceback
 import webbrowser
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Any, Final, Literal
 
 import sqlalchemy as sa
@@ -21,19 +22,44 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Resp
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.config import LOGGING_CONFIG
 from uvicorn.logging import DefaultFormatter
 
 from noren.errors import CheckFailedError, InputError, NorenError
 from noren.i18n import _
 from noren.judgement.glossary import chapters
-from noren.web.errors import DATABASE_AWAY, DISK_FULL, is_database_away, is_disk_full
-from noren.web.frame import Bundle, local_path
-from noren.web.guard import LANGUAGE, THEME, keep_cookie
+from noren.version import __version__
+from noren.web.errors import DATABASE_AWAY, DISK_FULL, UNEXPECTED, is_database_away, is_disk_full
+from noren.web.frame import Bundle, Frame, local_path
+from noren.web.guard import LANGUAGE, THEME, Guard, keep_cookie
 from noren.web.uploads import BodyError
 
 Page = Callable[..., Response]
 """How a server renders one of its pages (:meth:`noren.web.frame.Frame.page` with its rail)."""
+
+
+def server_app(
+    title: str,
+    life: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    frame: Frame,
+    page: Page,
+    common: APIRouter,
+    not_there: tuple[type[Exception], ...] = (),
+    **guard: Any,
+) -> FastAPI:
+    """Return an application with what both servers have: common pages, static files, the guard, answers to errors.
+
+    It lives as ``life`` says; its REST interface is described in ``/api/docs.json``.
+    """
+    addresses: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": "/api/docs.json"}
+    app = FastAPI(title=title, version=__version__, lifespan=life, **addresses)
+    app.include_router(common)
+    app.mount("/static", frame.static_files(), name="static")
+    app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
+    app.add_middleware(Guard, **guard)
+    answer_errors(app, page, not_there)
+    return app
 
 
 def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ...] = ()) -> None:
@@ -77,11 +103,7 @@ def answer_errors(app: FastAPI, page: Page, not_there: tuple[type[Exception], ..
 
     async def unexpected(request: Request, _error: Exception) -> Response:
         """Answer without a word of what happened, which may tell what nobody should know."""
-        return respond(
-            request,
-            500,
-            {"message": _("unexpected error; see the server log, or the error log of the job in the data folder")},
-        )
+        return respond(request, 500, {"message": _(UNEXPECTED)})
 
     known = (OSError, DBAPIError, NoConnectionError, NorenError, RequestValidationError, HTTPException)
     for kind in (*not_there, *known):
