@@ -173,7 +173,7 @@ def killed(book: Ledger, patch: str) -> int:
 
 def test_a_process_that_is_killed_before_the_end_leaves_no_release(book: Ledger) -> None:
     before = everything_in(book.folder)
-    assert killed(book, "entries._folder_to_disk = lambda path: os._exit(9)") == 9
+    assert killed(book, "entries.to_disk = lambda path: os._exit(9)") == 9
     left = [path for path in (book.folder / "releases").iterdir() if path.name.startswith(".")]
     assert left, "the test should leave an unfinished release"
     assert {name: content for name, content in everything_in(book.folder).items() if "/." not in name} == before

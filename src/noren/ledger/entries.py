@@ -22,7 +22,6 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from noren.data.formats.files import writing_file, writing_folder
+from noren.data.formats.files import file_digest, to_disk, writing_file, writing_folder
 from noren.data.formats.parquet import parquet_blocks
 from noren.data.frames import History
 from noren.data.periods import period_key
@@ -96,7 +95,7 @@ def new_head(ledger: Path, **changes: Any) -> None:
     head = read_head(ledger) if (ledger / "head.json").exists() else _Head()
     with writing_file(ledger / "head.json") as aside:
         aside.write_bytes(_json(head.model_copy(update=changes).model_dump(mode="json")))
-    _folder_to_disk(ledger)
+    to_disk(ledger)
 
 
 def write_entry(
@@ -115,15 +114,15 @@ def write_entry(
         seal = {
             "salt": secrets.token_hex(16),
             "original": content_digest(rows),
-            "files": {file.name: _digest(file) for file in sorted(hidden.iterdir())},
+            "files": {file.name: file_digest(file) for file in sorted(hidden.iterdir())},
         }
         (aside / _SEAL).write_bytes(_json(seal))
-        sealed = entry.model_copy(update={"files": {name: _digest(aside / name) for name in sorted(_FILES)}})
+        sealed = entry.model_copy(update={"files": {name: file_digest(aside / name) for name in sorted(_FILES)}})
         content = _json(sealed.model_dump(mode="json"))
         (aside / "entry.json").write_bytes(content)
         for folder in (hidden, aside):
-            _folder_to_disk(folder)
-    _folder_to_disk(target.parent)
+            to_disk(folder)
+    to_disk(target.parent)
     new_head(ledger, entries=entry.number, digest=hashlib.sha256(content).hexdigest())
     return sealed
 
@@ -250,7 +249,7 @@ def _changed(folder: Path, files: dict[str, str]) -> list[FileError]:
     for name, digest in files.items():
         path = folder / name
         try:
-            problem = "" if _digest(path) == digest else _("the file changed after the release")
+            problem = "" if file_digest(path) == digest else _("the file changed after the release")
         except OSError:
             problem = _("it cannot be read")
         if problem:
@@ -274,20 +273,6 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _json(content: dict[str, Any]) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _folder_to_disk(path: Path) -> None:
-    """Make the names in a folder last through a power cut, as files do once they are written out."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 # --- one at a time ----------------------------------------------------------------------------------------------------

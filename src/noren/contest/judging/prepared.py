@@ -44,6 +44,7 @@ from noren.contest.receipts import permutation
 from noren.contest.rulebook import Rulebook
 from noren.data.checks.report import read_sheet
 from noren.data.contest_files import SUPPRESSED, spelled_as_original, text_file, write_guess, write_lines
+from noren.data.formats.files import file_digest
 from noren.data.formats.render import Spelling
 from noren.data.formats.source import limit_decoded_size
 from noren.data.frames import History, Records, Table
@@ -126,7 +127,7 @@ def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> R
             raise SchemaError(say("kind_of_data", wanted=rulebook.kind, kind=data.schema.kind))
         return data, int(data.frame.estimated_size())
 
-    keys = (rulebook.digest, _digest(path), "" if master is None else _digest(master))
+    keys = (rulebook.digest, file_digest(path), "" if master is None else file_digest(master))
     return _originals.get(keys, make)
 
 
@@ -160,12 +161,7 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
         made = Prepared(data, rows, np.flatnonzero(~gone.to_numpy()), names, release)
         return made, 2 * int(records.frame.estimated_size())
 
-    return _releases.get((rulebook.digest, _digest(original), _digest(submitted)), make)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return _releases.get((rulebook.digest, file_digest(original), file_digest(submitted)), make)
 
 
 def _reject_open_questions(questions: Sequence[Question]) -> None:

@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from noren.contest.actions import too_large
 from noren.contest.store.encryption import derive_key
-from noren.data.formats.files import explain_write_errors
+from noren.data.formats.files import explain_write_errors, to_disk
 from noren.errors import FileError, ParameterError, reason_of
 from noren.tables import Texts
 from noren.web.errors import TooLargeError
@@ -320,18 +320,9 @@ class _Folder(_Disk):
 
     def keep(self, aside: str, name: str) -> None:
         target = self._folder / name
-        _to_disk(self._folder / aside)
+        to_disk(self._folder / aside)
         if not target.parent.exists():
             target.parent.mkdir(exist_ok=True, mode=0o700)
-            _to_disk(self._folder)
+            to_disk(self._folder)
         (self._folder / aside).replace(target)
-        _to_disk(target.parent)
-
-
-def _to_disk(path: Path) -> None:
-    """Flush a file or folder to the disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+        to_disk(target.parent)

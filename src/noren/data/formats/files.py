@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fnmatch
+import hashlib
 import json
 import os
 import secrets
@@ -123,7 +124,7 @@ def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
             os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             yield aside
             aside.chmod(0o600 if private else 0o666 & ~_umask())
-            _to_disk(aside)
+            to_disk(aside)
             require_writable(path)
             aside.replace(path)
         finally:
@@ -182,7 +183,7 @@ def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> I
             aside.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o777 & ~_umask())
             for file in aside.rglob("*"):
                 if file.is_file():
-                    _to_disk(file)
+                    to_disk(file)
             require_free_path(path, replace=replace)
             if path.exists():
                 path.replace(old)
@@ -236,9 +237,19 @@ def reason_of(error: BaseException) -> str:
     return str(text).splitlines()[0][:200]
 
 
-def _to_disk(path: Path) -> None:
+def to_disk(path: Path) -> None:
+    """Make a file, or the names in a folder, last through a power cut."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
-        os.fsync(file.fileno())
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _umask() -> int:
