@@ -46,17 +46,9 @@ _TERMS = (
 )  # fmt: skip
 
 
-def write_report(
-    original: Records,
-    outcomes: Sequence[Outcome],
-    path: str | Path,
-    *,
-    rule: Rule | str | None = None,
-    title: str | None = None,
-    pseudonyms: bool = True,
-) -> Path:
-    """Write the page to ``path``, whole or not at all."""
-    page = report_html(original, outcomes, rule=rule, title=title, pseudonyms=pseudonyms)
+def write_report(original: Records, outcomes: Sequence[Outcome], path: str | Path, **options: Any) -> Path:
+    """Write the page to ``path``, whole or not at all; the other parameters are those of :func:`report_html`."""
+    page = report_html(original, outcomes, **options)
     with writing_file(path, private=True) as aside:
         aside.write_text(page, encoding="utf-8", newline="\n")
     return Path(path)

@@ -35,14 +35,13 @@ from noren.contest.standings import (
 )
 from noren.contest.state import Contest
 from noren.data.formats.text_layout import neutral
-from noren.drawing.base import page_styles, template
-from noren.i18n import _, active_language, use_language
+from noren.drawing.base import render_page
+from noren.i18n import use_language
 from noren.judgement.evidence import AttackResult, Facts
-from noren.judgement.numbers import count, decimal, percent
+from noren.judgement.numbers import count, percent
 from noren.judgement.sentences import rule_sentence
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.tables import Texts
-from noren.version import __version__
 from noren.work.hash_chain import canonical, digest_of, rounded
 
 say = Texts(__name__)
@@ -340,14 +339,11 @@ def results_html(results: Results) -> str:
     book, headline = results.contest.rulebook, results.contest.title
     if results.rounds:
         headline = f"{headline}: {board_headline(results.rounds[-1].board)}"
-    return template("noren.contest.results", "results.html.jinja").render(
-        language=active_language(),
-        css=page_styles("noren.contest.results", "results.css"),
+    return render_page(
+        "noren.contest.results",
+        "results.html.jinja",
+        "results.css",
         results=results,
-        _=_,
-        count=count,
-        decimal=decimal,
-        percent=percent,
         best_attack=best_attack,
         matrix_cell=matrix_cell,
         round_label=round_label,
@@ -363,7 +359,6 @@ def results_html(results: Results) -> str:
             else f"{condition.key} ≤ {condition.most:g}"
             for condition in book.conditions
         ],
-        version=__version__,
     )
 
 
