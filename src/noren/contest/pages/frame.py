@@ -20,7 +20,7 @@ from noren.contest.state import Contest, ContestSettings
 from noren.i18n import N_, _
 from noren.judgement.numbers import count, number, percent, size
 from noren.judgement.sentences import rule_sentence
-from noren.tables import Texts
+from noren.tables import Texts, table_of
 from noren.web.frame import Frame, RailEntry
 
 say = Texts(__name__)
@@ -206,19 +206,8 @@ FRAME.surroundings.globals |= {
     "too_large": too_large,
 }
 
-_HOME = RailEntry("contests", N_("Contests"), "/", "curtain")
-_OVERVIEW = RailEntry("overview", N_("Rules"), "/contests/{contest}", "book")
-_BOARD = RailEntry("board", N_("Leaderboard"), "/contests/{contest}/board", "map")
-_RESULTS = RailEntry("results", N_("Results"), "/contests/{contest}/results", "cup")
-_TEAM = RailEntry("team", N_("Team"), "/contests/{contest}/team", "person")
-_PROTECT = RailEntry("protect", N_("Protection"), "/contests/{contest}/protect", "shield")
-_ATTACK = RailEntry("attack", N_("Attack"), "/contests/{contest}/attack", "eye")
-_ORGANISE = RailEntry("organise", N_("Organise"), "/contests/{contest}/organise", "table")
-_RAILS = {
-    ContestRole.VISITOR: (_HOME, _OVERVIEW, _BOARD, _TEAM),
-    ContestRole.MEMBER: (_HOME, _OVERVIEW, _PROTECT, _ATTACK, _BOARD, _TEAM),
-    ContestRole.ORGANISER: (_HOME, _OVERVIEW, _BOARD, _ORGANISE),
-}
+_RAIL = table_of("noren.contest.pages.rail")
+"""The entries of the rail in order, each with the roles that see it; results are for all once they are published."""
 
 
 def page_identity(request: Request) -> ArenaIdentity:
@@ -273,13 +262,14 @@ def page(
     who, now = (page_identity(request), arena.now()) if is_well else (NOBODY, "")
     contest = None if visit is None else visit.contest
     role = ContestRole.VISITOR if visit is None else visit.role
-    rail = (_HOME,) if contest is None else _RAILS[role]
+    names = ["contests"] if contest is None else [key for key, entry in _RAIL.items() if str(role) in entry["seen_by"]]
     if contest is not None and contest.has_results(now):
-        rail = (*rail, _RESULTS)
+        names.append("results")
+    entries = [RailEntry(key, **_RAIL[key]["entry"]) for key in names]
     return FRAME.page(
         request,
         template,
-        rail=[entry.filled(contest=contest.id if contest else "") for entry in rail],
+        rail=[entry.filled(contest=contest.id if contest else "") for entry in entries],
         status=status,
         contest=contest,
         own=None if visit is None else visit.own,

@@ -21,6 +21,7 @@ from noren.studio.approvals import inbox, publications
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.users import StudioIdentity, UserRole, needed_role
+from noren.tables import table_of
 from noren.web.frame import Frame, RailEntry
 
 
@@ -46,19 +47,11 @@ ROUTES: Final[list[Any]] = []
 """The routes of all pages, in order."""
 FRAME = Frame("noren.studio", home=N_("Projects"))
 FRAME.surroundings.globals |= {"sentence": sentence, "sentences": sentences, "terms": terms}
-_RAIL = (
-    RailEntry("projects", N_("Projects"), "/", "curtain"),
-    RailEntry("data", N_("Data"), "/projects/{project}/data", "table"),
-    RailEntry("protect", N_("Protect"), "/projects/{project}/protect", "shield"),
-    RailEntry("results", N_("Results"), "/projects/{project}/results", "eye"),
-    RailEntry("compare", N_("Compare"), "/projects/{project}/compare", "map"),
-    RailEntry("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
-)
-_OF_PEOPLE = (
-    (UserRole.ADMINISTRATOR, RailEntry("users", N_("Users"), "/users", "person")),
-    (UserRole.REVIEWER, RailEntry("inbox", N_("Inbox"), "/inbox", "eye")),
-    (UserRole.REVIEWER, RailEntry("trail", N_("Audit trail"), "/trail", "book")),
-)
+_RAIL = [RailEntry(key, **entry) for key, entry in table_of("noren.studio.pages.rail")["projects"].items()]
+_OF_PEOPLE = [
+    (UserRole(about["role"]), RailEntry(key, **about["entry"]))
+    for key, about in table_of("noren.studio.pages.rail")["people"].items()
+]
 """What stands on the rail beside the projects, for whom."""
 _LISTS_PUBLICATIONS = ("protect", "results", "compare")
 """Pages that list earlier publications; the page of the ledger shows all records."""
