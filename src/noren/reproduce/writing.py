@@ -22,7 +22,9 @@ from noren.engines.blocks import cores
 from noren.i18n import _
 from noren.reproduce.frame import Datum, Value
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
+from noren.tables import Texts
 
+say = Texts(__name__)
 EQUAL, DIFFERS, DERIVED, UNEXPLAINED, UNRUN = "✓", "✗", "†", "‡", "–"
 
 
@@ -110,8 +112,7 @@ def remarks_of(result: PartResult) -> list[str]:
         return [_("Not run: {why}").format(why=result.missing)]
     remarks = list(result.comparison.remarks)
     if result.left_out:
-        text = _("{count} of {cells} numbers were not run (–).")
-        remarks.append(text.format(count=len(result.left_out), cells=len(result.comparison.cells)))
+        remarks.append(say("not_run", count=len(result.left_out), cells=len(result.comparison.cells)))
     return remarks
 
 
@@ -122,14 +123,12 @@ def headline(report: Reproduction) -> str:
     held, claims = counts["claims_held"] - equal, counts["claims"] - exact
     outcomes = []
     if report.failed:
-        text = _("exact numbers that differ from the paper without an erratum: {count}")
-        outcomes.append(text.format(count=len(report.failed)))
+        outcomes.append(say("failed", count=len(report.failed)))
     elif exact and equal == exact:
         outcomes.append(_("all {exact} exact numbers match the paper").format(exact=exact))
     elif exact:
         open_ = counts["exact_unexplained"]
-        text = _("{equal} of {exact} exact numbers match the paper, errata explain {derived}, {open} are unexplained")
-        outcomes.append(text.format(equal=equal, exact=exact, derived=exact - equal - open_, open=open_))
+        outcomes.append(say("matching", equal=equal, exact=exact, derived=exact - equal - open_, open=open_))
     if claims:
         outcomes.append(_("{held} of {claims} claims about random numbers hold").format(held=held, claims=claims))
     sentence = "; ".join(outcomes) or _("nothing was compared")
@@ -220,7 +219,7 @@ def _picture_name(document: str, part: str, number: int) -> str:
 def markdown(result: DocumentResult, measured: str) -> str:
     """Return a document as Markdown."""
     document, key = result.document, result.document.key
-    blocks = [f"# {key}: {_(document.title)}", document.citation, _(document.summary), _legend()]
+    blocks = [f"# {key}: {_(document.title)}", document.citation, _(document.summary), say("legend")]
     for part in result.parts:
         blocks += [f"## {part_title(part)}", *remarks_of(part)]
         for number, chart in enumerate(part.comparison.charts, start=1):
@@ -265,7 +264,7 @@ def overview(report: Reproduction, measured: str) -> str:
         "# " + _("The papers, reproduced"),
         f"**{headline(report)}.**",
         markdown_table(PageGrid(tuple(("", head) for head in heads), tuple(lines), noted=False)),
-        _legend(),
+        say("legend"),
         "## " + _("Numbers that differ from the paper"),
     ]
     for kind, title in titles.items():
@@ -287,13 +286,6 @@ def part_title(part: PartResult) -> str:
     return f"{kinds[part.part.kind].format(number=part.part.name)}. {title}"
 
 
-def _legend() -> str:
-    return _(
-        "✓ within the claim, ✗ outside, † explained by an erratum, ‡ unexplained, – not run. "
-        "A random number is a mean ± standard deviation over seeds."
-    )
-
-
 def page(report: Reproduction, measured: str, pictures: Pictures | None = None) -> str:
     """Return one HTML page that loads and runs nothing."""
     drawn = draw(report) if pictures is None else pictures
@@ -303,7 +295,7 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
         "reproduce.css",
         report=report,
         headline=headline(report),
-        legend=_legend(),
+        legend=say("legend"),
         measured=measured,
         part_title=part_title,
         remarks_of=remarks_of,

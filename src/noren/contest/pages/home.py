@@ -17,7 +17,8 @@ from noren.contest.pages.frame import Fields, PageIdentity, Person, Visited, cur
 from noren.contest.phases import open_phases
 from noren.contest.service import ArenaIdentity, ContestAccess
 from noren.errors import NorenError
-from noren.i18n import N_, _
+from noren.i18n import _
+from noren.tables import table_of
 from noren.web.actions import Action
 from noren.web.errors import status_of
 from noren.web.guard import drop_session, redirect_in
@@ -116,12 +117,7 @@ def _team_page(request: Request, visit: ContestAccess, status: int = 200, **cont
 
 
 Typed = Annotated[str, Form(max_length=1000)]
-_ENTRANCES = {"login": N_("Log in"), "reset": N_("Set a new password"), "sign_up": N_("Sign up")}
-_SCOPES = {
-    "read": N_("view contests and leaderboards"),
-    "team": N_("download data and submit files"),
-    "organiser": N_("organise contests"),
-}
+_ENTRANCES, _SCOPES = table_of(__name__).values()
 
 
 @router.get("/login")

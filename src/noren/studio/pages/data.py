@@ -22,6 +22,7 @@ from noren.studio.forms import columns as forms
 from noren.studio.pages import data_parts
 from noren.studio.pages.frame import OfProject, OfReady, ProjectRequest, Typed, sentence
 from noren.studio.work.reading import ENDINGS
+from noren.tables import table_of
 
 router = APIRouter()
 
@@ -185,12 +186,7 @@ def _editor_context(
                 if any("\n" in value or "\r" in value for value in column.domain or ())
             },
             "scales": {"text": _SCALES["nominal"](), "time": _SCALES["interval"](), "number": _SCALES["ratio"]()},
-            "words": {
-                "fine": _("Nothing is wrong with this; save it to read the data again."),
-                "problems": _("To be answered or mended first:"),
-                "values": _("{count} values of the data"),
-                "too_many": _("{count} different values; a list this long helps nobody"),
-            },
+            "words": {name: _(text) for name, text in table_of(__name__).items()},
         },
     }
 
