@@ -183,14 +183,14 @@ def receipt_from(data: Mapping[str, Any]) -> Receipt:
     types = {"bytes": int, "position": int}
     names = [field.name for field in fields(Receipt)]
     if data.get("form") != _FORM:
-        raise _not_a_receipt("form")
+        raise BadReceiptError(say("not_a_receipt", field="form"))
     for name in names:
         value = data.get(name)
         if not isinstance(value, types.get(name, str)) or isinstance(value, bool):
-            raise _not_a_receipt(name)
+            raise BadReceiptError(say("not_a_receipt", field=name))
     foreign = sorted(set(data) - {*names, "form"})
     if foreign:
-        raise _not_a_receipt(quoted(foreign[0]))
+        raise BadReceiptError(say("not_a_receipt", field=quoted(foreign[0])))
     return Receipt(**{name: data[name] for name in names})
 
 
@@ -205,7 +205,3 @@ def read_receipt(path: Path) -> Receipt:
     if not isinstance(data, dict):
         raise FileError(say("not_a_receipt", field="JSON"), file=path)
     return receipt_from(data)
-
-
-def _not_a_receipt(field: str) -> BadReceiptError:
-    return BadReceiptError(say("not_a_receipt", field=field))

@@ -332,7 +332,7 @@ def download(
             raise _NetworkError(say("connection_ended", have=have, total=total))
         if have > largest:
             part.unlink()
-            raise _NetworkError(_too_large(target.name, largest))
+            raise _NetworkError(say("too_large", name=target.name, largest=largest))
         part.replace(target)
     except _NetworkError as error:
         raise FileError(_("the download failed ({reason})").format(reason=error), remedy, file=address) from None
@@ -344,10 +344,6 @@ def download(
 
 class _NetworkError(Exception):
     """A failure of the network or the server, not of the disk; its message is a few words."""
-
-
-def _too_large(name: str, largest: int) -> str:
-    return _("{name} has more than {largest:,} bytes").format(name=name, largest=largest)
 
 
 def _receive(address: str, part: Path, progress: Progress, timeout: float, largest: int) -> int | None:
@@ -436,7 +432,7 @@ def unpack(archive: Path, wanted: Mapping[str, Path], *, largest: int = LARGEST_
             for name, target in wanted.items():
                 member = opened.getinfo(name)
                 if member.file_size > largest:
-                    raise _damaged(archive, _too_large(name, largest))
+                    raise _damaged(archive, say("too_large", name=name, largest=largest))
                 with opened.open(member) as source, writing_file(target) as aside, aside.open("wb") as file:
                     left = member.file_size
                     while chunk := source.read(_CHUNK):

@@ -252,7 +252,7 @@ def moment_value(text: pl.Expr, kind: str, pattern: str | None, *, plainly: bool
         moment = pl.when(number >= 1).then(written.str.strptime(pl.Date(), "%Y/%m/%d", strict=False, exact=True))
         return pl.coalesce(moment, _first_fit(bare, kind, ("%Y年%m月%d日", *_DEFAULTS[kind])))
     if "%z" in pattern:
-        bare, pattern = bare.str.replace(_ZONE, "$1"), _without_zone(pattern)
+        bare, pattern = bare.str.replace(_ZONE, "$1"), re.sub(" ?%z", "", pattern)
     formats = [pattern]
     if "%S" in pattern:  # a value may have a fraction, or lack the seconds
         whole = pattern.replace("%.f", "")
@@ -264,7 +264,7 @@ def moment_text(value: pl.Expr, kind: str, pattern: str) -> pl.Expr:
     """Write days or times by a pattern so that they are read back; special ones in the usual way, ``2018/04/01``."""
     if pattern in (*ERA_FORMATS, EXCEL, UNIX):
         pattern = {"date": "%Y/%m/%d", "time": "%H:%M:%S", "datetime": "%Y/%m/%d %H:%M:%S"}[kind]
-    pattern = _without_zone(pattern)
+    pattern = re.sub(" ?%z", "", pattern)
     if "%S" not in pattern or "%.f" in pattern:
         return value.dt.to_string(pattern)
     exact = value.dt.to_string(pattern.replace("%S", "%S%.f"))
@@ -299,10 +299,6 @@ def spelled(pattern: str | None, kind: str) -> tuple[str, ...]:
     code = "|".join(map(re.escape, _WORDS["codes"]))
     patterns = (pattern,) if pattern else _PATTERNS[kind]
     return tuple(re.sub(code, lambda match: str(_WORDS["codes"][match[0]]), text) for text in patterns)
-
-
-def _without_zone(pattern: str) -> str:
-    return re.sub(" ?%z", "", pattern)
 
 
 def _first_fit(text: pl.Expr, kind: str, formats: Sequence[str]) -> pl.Expr:

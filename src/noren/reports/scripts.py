@@ -75,7 +75,7 @@ def commands(order: ScriptOrder, seed: str = "SEED") -> list[str]:
     schema = f"--schema {order.schema.name if _is_preset(order.schema) else _SCHEMA}"
     statement = order.statement
     method = " ".join(["--method", shlex.quote(statement.method), *_flags(statement.parameters)])
-    if _is_chain(statement):
+    if statement.steps != [statement]:
         method = f"--chain {_CHAIN}"
     lines = [f"noren protect {original} {schema} {method} --seed {seed} --out {out}"]
     if order.attacks:
@@ -100,7 +100,7 @@ def as_commands(order: ScriptOrder, *, seed: int | None = None) -> str:
     else:
         lines.append(f"SEED={seed}  # {_('a secret: it rebuilds the pseudonyms')}")
     texts = {} if _is_preset(order.schema) else {_SCHEMA: order.schema.to_toml()}
-    texts |= {_CHAIN: chain_toml(order.statement)} if _is_chain(order.statement) else {}
+    texts |= {} if order.statement.steps == [order.statement] else {_CHAIN: chain_toml(order.statement)}
     for name, text in texts.items():
         end = "END"
         while end in text.splitlines():
@@ -175,7 +175,7 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
         schema = "schema"
     lines.append(f"original = noren.read({order.original!r}, {schema})")
     statement, options = order.statement, _set_parameters(order.statement.parameters)
-    if _is_chain(statement):
+    if statement.steps != [statement]:
         steps = [_as_table(step) for step in statement.steps]
         lines += [f"steps = {_long(steps)}", "release = noren.protect(original, steps, seed=seed)"]
     else:
@@ -218,10 +218,6 @@ def _remarks(order: ScriptOrder) -> list[str]:
 
 def _is_preset(schema: Schema) -> bool:
     return schema.name in PRESETS and schema == Schema.preset(schema.name)
-
-
-def _is_chain(statement: Statement) -> bool:
-    return statement.steps != [statement]
 
 
 def _set_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

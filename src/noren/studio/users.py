@@ -115,10 +115,7 @@ class Users(Accounts[User]):
 
     def add(self, login: str, name: str, password: str, role: UserRole) -> User:
         """Add a user; the first must be an administrator, for nobody else could add others."""
-        known = checked_login(login)
-        if known in RESERVED:
-            message = _("{login!r} is no login; use 2 to 64 letters, digits, or any of . _ - + @")
-            raise ParameterError(message.format(login=login))
+        known = checked_login(login, RESERVED)
         if role != UserRole.ADMINISTRATOR and not self.exist():
             raise ParameterError(_("the first user must be an administrator; add an administrator first"))
         return self.add_account(known, name or known, password, role, created_by=acting.get())

@@ -355,10 +355,10 @@ def folded(login: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", login).casefold()).strip()
 
 
-def checked_login(login: str) -> str:
-    """Return a login as it is kept, or say what is wrong with it."""
+def checked_login(login: str, reserved: Collection[str] = ()) -> str:
+    """Return a login as it is kept, or say what is wrong with it; nobody gets one that is ``reserved``."""
     known = folded(login)
-    if not _LOGIN.fullmatch(known):
+    if not _LOGIN.fullmatch(known) or known in reserved:
         raise ParameterError(
             _("{login!r} is no login; use 2 to 64 letters, digits, or any of . _ - + @").format(login=login)
         )

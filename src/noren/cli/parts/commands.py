@@ -336,11 +336,6 @@ class App(typer.Typer):
         return commands
 
 
-def example_line(command: str) -> str:
-    """Return the line at the end of a help page that shows how the command is called."""
-    return _("Example: {command}").format(command=command)
-
-
 def _adding(
     register: Callable[..., Any], settings: dict[str, Any]
 ) -> Callable[[CommandFunctionType], CommandFunctionType]:
@@ -348,7 +343,7 @@ def _adding(
         texts = _help_texts(function)
         summary, example = texts.get("help"), texts.get("example")
         page = {"help": _(summary)} if summary else {}
-        page |= {"epilog": example_line(example)} if example else {}
+        page |= {"epilog": _("Example: {command}").format(command=example)} if example else {}
         register(**page | settings)(_printing(function))
         return function
 
