@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 from collections.abc import Iterator, Sequence
@@ -178,7 +177,7 @@ def demo(
     """Run the demo."""
     from noren.api import sample
     from noren.data.contest_files import write_rows
-    from noren.data.formats.files import FolderKind, writing_folder
+    from noren.data.formats.files import FolderKind, file_digest, writing_folder
     from noren.data.release import RELEASE
     from noren.judgement.frontier import risk_utility_point
     from noren.judgement.judging import judge
@@ -210,7 +209,7 @@ def demo(
                     failures.add(f"{outcome.label}, {failing}", reason)
         write_report(original, outcomes, folder / "report.html", rule=by)
         # an original and a report, whose names anybody may use, are told from yours by their digests
-        files = {name: _digest(folder / name) for name in _SIGNED}
+        files = {name: file_digest(folder / name) for name in _SIGNED}
         (folder / _SIGN).write_text(json.dumps({"folder": "demo", "files": files}, indent=1) + "\n", encoding="utf-8")
     verdicts = [judge(outcome, by) for outcome in outcomes]
     places = [risk_utility_point(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
@@ -270,14 +269,12 @@ _SIGN = ".noren"
 _SIGNED = ("T.csv", "report.html")
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def _unsigned(folder: Path) -> str | None:
     """Return a file that is not the one an earlier demo wrote."""
+    from noren.data.formats.files import file_digest
+
     try:
         files = json.loads((folder / _SIGN).read_text(encoding="utf-8"))["files"]
-        return next((name for name in _SIGNED if _digest(folder / name) != files[name]), None)
+        return next((name for name in _SIGNED if file_digest(folder / name) != files[name]), None)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return next((name for name in _SIGNED if (folder / name).exists()), _SIGN)

@@ -15,7 +15,10 @@ from urllib.parse import urlsplit
 from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+from noren.tables import Texts
 from noren.web.settings import default_folder
+
+say = Texts(__name__)
 
 SERVER, TOKEN = "NOREN_CONTEST_SERVER", "NOREN_CONTEST_TOKEN"
 """Environment variables with the default server and token."""
@@ -48,11 +51,7 @@ def server_address(address: str) -> str:
     except ValueError:
         port = -1
     if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username or parts.query:
-        raise ParameterError(
-            _("{address!r} is not the address of a server; write it like https://cup.example or 127.0.0.1:8322").format(
-                address=address[:80]
-            ),
-        )
+        raise ParameterError(say("no_address", address=address[:80]))
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
 
@@ -62,9 +61,7 @@ def login_for(server: str | None, token: str | None = None) -> Login:
     stored = _read()
     address = server or os.environ.get(SERVER) or stored.get("last")
     if not address:
-        raise ParameterError(
-            _("no server is given; name it with --server ADDRESS, or log in with noren contest login ADDRESS")
-        )
+        raise ParameterError(say("no_server"))
     address = server_address(address)
     return Login(address, token or os.environ.get(TOKEN) or stored.get("tokens", {}).get(address))
 

@@ -41,8 +41,10 @@ from noren.data.release import submission_of
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _
 from noren.progress import Progress, silent
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 from noren.work.queue import new_id
+
+say = Texts("noren.contest.demo")
 
 ROUNDS = ("preliminary", "final")
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
@@ -87,11 +89,7 @@ class Simulation:
         phases: Sequence[Phase],
     ) -> None:  # fmt: skip
         if plan.rulebook.kind != "history":
-            raise ParameterError(
-                _(
-                    "simulated teams need a purchase history, and these rules are for a {kind}; choose another rulebook"
-                ).format(kind=plan.rulebook.kind),
-            )
+            raise ParameterError(say("no_history", kind=plan.rulebook.kind))
         self.arena, self.contest, self._plan, self._folder = arena, contest, plan, folder
         self._service, self._judges = ContestService(arena), ScoringService(arena)
         self._data = {
@@ -199,7 +197,7 @@ _LAST_STEP = 10.0  # seconds that the teams get to finish what they are doing wh
 _log = logging.getLogger(__name__)
 
 
-def serve_demo(listening: socket.socket, host: str, say: Callable[[str], None], *, open_page: bool) -> None:
+def serve_demo(listening: socket.socket, host: str, tell: Callable[[str], None], *, open_page: bool) -> None:
     """Serve a contest with simulated teams until told to stop."""
     ended = threading.Event()
     with tempfile.TemporaryDirectory(prefix="noren-demo-", ignore_cleanup_errors=True) as name:
@@ -209,12 +207,8 @@ def serve_demo(listening: socket.socket, host: str, say: Callable[[str], None], 
         )
         settings.make_folder()
         address = settings.addresses[0].rstrip("/")
-        say(
-            _("the demo is starting (press Ctrl-C to end it and delete its data): {address}").format(
-                address=f"{address}/"
-            )
-        )
-        playing = threading.Thread(target=_play, args=(address, settings, folder, say, ended), daemon=True)
+        tell(say("starting", address=f"{address}/"))
+        playing = threading.Thread(target=_play, args=(address, settings, folder, tell, ended), daemon=True)
         playing.start()
         serve(settings, listening, f"{address}/" if open_page else None, lambda _line: None)
         ended.set()
@@ -237,7 +231,7 @@ def phases_around(now: dt.datetime) -> list[Phase]:
 
 
 def _play(
-    address: str, settings: ArenaSettings, folder: Path, say: Callable[[str], None], ended: threading.Event
+    address: str, settings: ArenaSettings, folder: Path, tell: Callable[[str], None], ended: threading.Event
 ) -> None:
     """Play the preliminary round, announce the contest, and play the final as it comes."""
     first, last = ROUNDS
@@ -251,8 +245,7 @@ def _play(
         )
         played.play_round(first)
         arena.store.clock.move_to(dt.datetime.now(dt.UTC))
-        message = _("the contest is open (login: organiser, password: {password}): {address}")
-        say(message.format(address=f"{address}/contests/{CONTEST}", password=password))
+        tell(say("open", address=f"{address}/contests/{CONTEST}", password=password))
         played.protect(last)
         while last not in played.state.targets:  # after an hour, or when the organiser opens the phase
             if ended.wait(0.5):

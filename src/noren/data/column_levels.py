@@ -17,10 +17,12 @@ from noren.data.frames import Table
 from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy, canonical, texts, texts_of
 from noren.data.schema import Column
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.scores import CellCosts
 from noren.kernels.lattice.search import LevelTable
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 Missing = Literal["category", "drop", "error"]
 
@@ -106,11 +108,7 @@ def column_levels(
             levels.append(_levels_of(column, hierarchy, value_texts, which, counts))
     if unlisted:
         several = ", ".join(unlisted[:_MOST_LISTED]) + (", …" if len(unlisted) > _MOST_LISTED else "")
-        rule = _(
-            "{count} values of the data are not in their hierarchies: {values}; add a row for each to the file of the "
-            "column, or treat missing cells as a category (--missing category)"
-        )
-        raise ParameterError(rule.format(count=len(unlisted), values=several))
+        raise ParameterError(say("not_listed", count=len(unlisted), values=several))
     return levels
 
 

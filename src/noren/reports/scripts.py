@@ -121,7 +121,8 @@ def chain_toml(statement: Statement) -> str:
     method = "monthly-pseudonyms"
     <BLANKLINE>
     """
-    return "\n".join("[[step]]\n" + tomli_w.dumps(_as_table(step)) for step in statement.steps)
+    tables = [{"method": step.method} | _set_parameters(step.parameters) for step in statement.steps]
+    return "\n".join("[[step]]\n" + tomli_w.dumps(table) for table in tables)
 
 
 def _flags(parameters: Mapping[str, Any]) -> list[str]:
@@ -176,7 +177,7 @@ def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
     lines.append(f"original = noren.read({order.original!r}, {schema})")
     statement, options = order.statement, _set_parameters(order.statement.parameters)
     if statement.steps != [statement]:
-        steps = [_as_table(step) for step in statement.steps]
+        steps = [{"method": step.method} | _set_parameters(step.parameters) for step in statement.steps]
         lines += [f"steps = {_long(steps)}", "release = noren.protect(original, steps, seed=seed)"]
     else:
         parameters = f", **{_long(options)}" if options else ""
@@ -230,7 +231,3 @@ def listed(facts: Mapping[str, Any]) -> str:
         f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
         for name, value in facts.items()
     )
-
-
-def _as_table(step: Statement) -> dict[str, Any]:
-    return {"method": step.method} | _set_parameters(step.parameters)

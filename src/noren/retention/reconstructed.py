@@ -11,11 +11,13 @@ import numpy as np
 import polars as pl
 
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.reconstruction.estimates import CellIntervals
 from noren.kernels.reconstruction.pairs import Pair, tree_records, whole_cells
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 _AT_ONCE = 1 << 20
 
@@ -173,8 +175,7 @@ class WideReconstruction(Reconstruction):
     @property
     def table(self) -> Real:
         """There is none: it would have too many cells."""
-        text = _("the cross tabulation would have {cells:,} cells; choose fewer attributes (at most {most:,} cells)")
-        raise ParameterError(text.format(cells=self.perturbation.cells, most=LARGEST_TABLE))
+        raise ParameterError(say("too_many_cells", cells=self.perturbation.cells, most=LARGEST_TABLE))
 
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of one attribute, or of two in the order of ``names``."""
@@ -182,12 +183,7 @@ class WideReconstruction(Reconstruction):
         if len(places) == 1:
             return self.own[places[0]] * self.rows
         if len(places) != 2:
-            raise ParameterError(
-                _(
-                    "a table this large is estimated for one or two attributes at a time; reconstruct only these "
-                    "attributes (--attributes)"
-                ),
-            )
+            raise ParameterError(say("too_many_attributes"))
         first, second = sorted(places)
         table = self.pairs[first, second] * self.rows
         return table if places[0] == first else table.T

@@ -13,7 +13,6 @@ from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from noren.attacks import attacks
-from noren.i18n import ngettext
 from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
@@ -24,10 +23,13 @@ from noren.studio.pages import router as pages
 from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
 from noren.studio.users import StudioAuthentication, allowed
+from noren.tables import Texts
 from noren.web.frame import Bundle
 from noren.web.responses import PRIVATE_UMASK, common_pages, serve_app, server_app
 from noren.web.settings import ServerSettings
 from noren.web.uploads import UploadLimits
+
+say = Texts(__name__)
 
 _PROJECT = "/api/v1/projects/[a-z0-9]{12}"
 BOUNDS = UploadLimits(
@@ -67,22 +69,16 @@ def make_app(settings: ServerSettings) -> FastAPI:
 
 
 def serve(
-    settings: ServerSettings, listening: socket.socket, open_page: str | None, say: Callable[[str], None]
+    settings: ServerSettings, listening: socket.socket, open_page: str | None, tell: Callable[[str], None]
 ) -> None:
     """Serve on a socket that is taken already, and open the page in the browser when it answers.
 
-    ``say`` tells whoever started it what they should know.
+    ``tell`` receives what whoever started it should know.
     """
     os.umask(PRIVATE_UMASK)  # whatever it writes is for the owner alone
     app = make_app(settings)
     if app.state.studio.tightened:
-        say(
-            ngettext(
-                "{count} file or folder of the studio could be read by others on this machine; now it cannot",
-                "{count} files and folders of the studio could be read by others on this machine; now they cannot",
-                app.state.studio.tightened,
-            ).format(count=app.state.studio.tightened)
-        )
+        tell(say("closed_to_others", app.state.studio.tightened, count=app.state.studio.tightened))
     # pages answer meanwhile, the first of each kind more slowly
     threading.Thread(target=warm, name="noren-warming", daemon=True).start()
     serve_app(app, listening, open_page)

@@ -19,8 +19,11 @@ import sqlalchemy as sa
 from noren.data.formats.source import require_readable
 from noren.errors import FileError
 from noren.i18n import _
+from noren.tables import Texts
 from noren.work.hash_chain import BrokenChainError, EntryContent, LogEntry, canonical, entry_of, next_entry, verify
 from noren.work.queue import exclusive, now
+
+say = Texts(__name__)
 
 OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"
 """Who acts without being a user: the one person of a studio without users; the studio itself; the command line."""
@@ -142,12 +145,7 @@ def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
                 except ValueError:
                     entry = None
                 if entry is None:
-                    raise FileError(
-                        _("line {number:,} is no entry of a trail; give a file that noren studio trail wrote").format(
-                            number=number
-                        ),
-                        file=path,
-                    )
+                    raise FileError(say("no_entry", number=number), file=path)
                 count, last, seen = count + 1, entry.digest, seen or entry.digest == expected
                 yield entry
 

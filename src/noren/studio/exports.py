@@ -30,7 +30,10 @@ from noren.studio import approvals
 from noren.studio.folders import PROJECT_FILES, read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
+from noren.tables import Texts
 from noren.web.errors import NotFoundError
+
+say = Texts(__name__)
 
 Form = Literal["parquet", "csv"]
 """The public part as Parquet alone, or with a text file beside it: the contest's own where the data are a contest's."""
@@ -135,15 +138,9 @@ def script_texts(studio: Studio, job: str) -> dict[str, str]:
     if order.statement.steps != [order.statement]:
         texts["chain.toml"] = chain_toml(order.statement)
     project = studio.project(run.project)
-    lines = [
-        _(
-            "These scripts make the release of “{project}” again, attack it and measure it: reproduce.sh on the "
-            "command line, reproduce.py in Python. Set SEED to the seed of the release, which is in secret/run.json "
-            "of the secret part and must stay secret. Put the original next to them: {file}"
-        ).format(project=project.name, file=order.original),
-    ]
+    lines = [say("readme", project=project.name, file=order.original)]
     if made := _SAMPLES.get(project.source.get("sample", "")):
-        lines.append(_("The original is synthetic; this command makes it: {command}").format(command=made))
+        lines.append(say("synthetic", command=made))
     return texts | {"README.txt": "\n".join(lines) + "\n"}
 
 

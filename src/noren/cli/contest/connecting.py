@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import App, Json, Note, Output, TextTable, refusal, say, situation
+from noren.cli.parts.commands import App, Json, Note, Output, TextTable, refusal, say, situation, wording
 from noren.i18n import _
 from noren.tables import Texts
 from noren.web.actions import Action, command
@@ -83,9 +83,7 @@ def add_action(app: App, act: Action[..., Any], about: Callable[..., Any] | None
         output.show()
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
-    app.command(
-        act.name.replace("_", "-"), help=_(act.help), epilog=_("Example: {command}").format(command=act.example)
-    )(made)
+    app.command(act.name.replace("_", "-"), help=_(act.help), epilog=wording("example", command=act.example))(made)
 
 
 def round_of(contest: dict[str, Any], name: str | None, kind: str | None = None) -> str:

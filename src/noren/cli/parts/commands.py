@@ -343,7 +343,7 @@ def _adding(
         texts = _help_texts(function)
         summary, example = texts.get("help"), texts.get("example")
         page = {"help": _(summary)} if summary else {}
-        page |= {"epilog": _("Example: {command}").format(command=example)} if example else {}
+        page |= {"epilog": wording("example", command=example)} if example else {}
         register(**page | settings)(_printing(function))
         return function
 

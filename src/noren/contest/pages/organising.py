@@ -44,10 +44,12 @@ from noren.data.schema import Kind
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.numbers import count
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 from noren.web.errors import status_of
 from noren.web.uploads import declared_length, display_name
 from noren.work.queue import State
+
+say = Texts("noren.contest.pages.messages")
 
 router = APIRouter()
 
@@ -209,9 +211,7 @@ class FormInput:
         try:
             return float(self[name])
         except ValueError:
-            raise ParameterError(
-                _("{label}: {text!r} is not a number; write one like 7").format(label=label, text=self[name][:20])
-            ) from None
+            raise ParameterError(say("no_number", label=label, text=self[name][:20])) from None
 
     def book(self) -> tuple[str, dict[str, Any]]:
         """Return the rulebook and what is changed of it."""
@@ -309,17 +309,13 @@ def _data(typed: FormInput, book: Rulebook) -> Iterator[dict[str, tuple[str, Bin
             sent = typed.files.get(name)
             if typed["data"] == "files":
                 if sent is None:
-                    raise ParameterError(
-                        _("{round}: no data; choose a file, or synthetic data").format(round=round_label(name)),
-                    )
+                    raise ParameterError(say("no_data", round=round_label(name)))
                 data[name] = display_name(sent.filename or name), sent.file
                 continue
             seed = int(typed.number("seed", _("Seed"))) + place  # each round has other made-up data
             rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
             if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
-                raise ParameterError(
-                    _("synthetic data have 1 to 1,000,000 rows and 2 to 100,000 customers; choose other numbers")
-                )
+                raise ParameterError(say("synthetic_sizes"))
             path = folder / f"{name}.csv"
             if book.kind == Kind.TABLE:
                 write(sample_people(rows=rows, seed=seed), path)

@@ -36,9 +36,11 @@ from noren.errors import NorenError
 from noren.i18n import _, active_language
 from noren.judgement.numbers import count, decimal, number
 from noren.judgement.verdict import Verdict
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 from noren.web.errors import status_of
 from noren.web.frame import stage_rows
+
+say = Texts("noren.contest.pages.messages")
 
 router = APIRouter()
 
@@ -198,8 +200,7 @@ def submission_view(visit: ContestAccess, known: Submission) -> SubmissionView:
     contest, described = visit.contest, visit.described(known)
     judgement, report = described.judgement, described.report
     if known.refunded is not None:
-        message = _("internal error, so it does not count as an attempt: {reason}")
-        state, text = "refunded", message.format(reason=_(known.refunded))
+        state, text = "refunded", say("refunded", reason=_(known.refunded))
     elif known.valid:
         state, text = "valid", _("The file follows the format.")
     elif known.valid is not None:
@@ -317,9 +318,7 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
     """Show the results: standings, attack matrix, stability of ranks, and how to replay."""
     contest = visit.contest
     if not contest.has_results(visit.now):
-        return page(
-            request, "no_results.html.jinja", title=_("The results are not published yet"), place="results", visit=visit
-        )
+        return page(request, "no_results.html.jinja", title=say("no_results"), place="results", visit=visit)
     rounds = [name for name in played_rounds(contest) if name != PRACTICE]
     name = _requested_round(visit, round_, rounds)
     results = next(result for result in visit.results().rounds if result.round == name)
@@ -354,9 +353,7 @@ def show_log(request: Request, visit: Visited, start: Annotated[int | None, Quer
     return page(
         request,
         "log.html.jinja",
-        title=_("Log: {count} entries, last digest {digest}").format(
-            count=count(contest.position + 1), digest=contest.digest[:16]
-        ),
+        title=say("log", count=count(contest.position + 1), digest=contest.digest[:16]),
         place="organise" if visit.role == ContestRole.ORGANISER else "results",
         visit=visit,
         start=first,

@@ -24,10 +24,13 @@ from noren.contest.store.encryption import Hooks, Seal, derive_key
 from noren.contest.store.tables import about, contests, entries, jobs, sealed, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import N_, _
+from noren.tables import Texts
 from noren.web.accounts import Account, Accounts, Rates, Tokens
 from noren.work.hash_chain import START, LogEntry, canonical
 from noren.work.migrations import migrate
 from noren.work.queue import LEASE, Queue, State, clock_of, exclusive, new_id, now, open_database
+
+say = Texts(__name__)
 
 _LONGEST_HOLD = "60s"
 """How long a transaction that holds a head may be idle in PostgreSQL."""
@@ -95,13 +98,7 @@ class ContestStore:
             stored_check = database.execute(sa.select(about.c.key_check)).scalar_one()
         if stored_check != self.key_check:
             self.close()
-            raise FileError(
-                _(
-                    "this database is encrypted with another key; restore secret.key, or set NOREN_CONTEST_KEY to "
-                    "the key of the other servers"
-                ),
-                file=str(self.engine.url),
-            )
+            raise FileError(say("other_key"), file=str(self.engine.url))
 
     def close(self) -> None:
         """Close the database."""

@@ -27,7 +27,10 @@ from noren.data.formats.files import explain_write_errors
 from noren.data.formats.source import require_readable
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+from noren.tables import Texts
 from noren.work.queue import new_id, now
+
+say = Texts(__name__)
 
 ENVIRONMENT: Final = "NOREN_CONTEST_KEY"
 KEY_FILE: Final = "secret.key"
@@ -42,8 +45,7 @@ def server_key(folder: Path) -> bytes:
     text = os.environ.get(ENVIRONMENT)
     if text is not None:
         if not re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()):
-            message = _("{name} is not a key; set it to 64 hexadecimal digits (openssl rand -hex 32)")
-            raise ParameterError(message.format(name=ENVIRONMENT))
+            raise ParameterError(say("not_a_key", name=ENVIRONMENT))
         return bytes.fromhex(text.strip())
     path = folder / KEY_FILE
     if not path.exists():
@@ -94,10 +96,7 @@ class Seal:
         try:
             return self._cipher.decrypt(sealed_content[:_NONCE], sealed_content[_NONCE:], place.encode())
         except InvalidTag:
-            raise FileError(
-                _("stored data are damaged or encrypted with another key; restore a backup, or use the original key"),
-                file=place,
-            ) from None
+            raise FileError(say("damaged"), file=place) from None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from pydantic import ConfigDict, ValidationError
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, reject_unclassified
 from noren.errors import SchemaError
 from noren.i18n import _, split_remedy, translated
-from noren.tables import table_of
+from noren.tables import Texts, table_of
+
+say = Texts("noren.studio.forms.problems")
 
 _TEXTS: Final = table_of(__name__)
 HISTORY_ROLES: Final = {Role(role): text for role, text in _TEXTS["history_roles"].items()}
@@ -200,11 +202,7 @@ def _reject_unreadable_bound(about: Mapping[str, Any]) -> None:
     for edge in ("minimum", "maximum"):
         if isinstance(about.get(edge), str) and kind in _BOUNDS:
             raise SchemaError(
-                _("the bounds of a column of type {type} are written like {example}; correct the schema").format(
-                    type=kind, example=_BOUNDS[ValueType(kind)]
-                ),
-                column=_name(about),
-                value=about[edge],
+                say("bad_bounds", type=kind, example=_BOUNDS[ValueType(kind)]), column=_name(about), value=about[edge]
             )
 
 

@@ -35,6 +35,9 @@ from noren.reports.profile import profile
 from noren.studio.folders import DATA_FILE, SOURCE_FILE, Folders, write_json
 from noren.studio.forms.columns import LEAVE_OUT, OF_THE_FILE, TABLE_ROLES, Answers, content_of, left_out, schema_of
 from noren.studio.hierarchies import FACTS, FOLDER, forget_categories, make_hierarchies, refresh_categories
+from noren.tables import Texts
+
+say = Texts(__name__)
 
 MOST_COLUMNS: Final = 1_000
 """Columns of a file that a page can ask a person about."""
@@ -249,13 +252,7 @@ def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: di
 
 def _reject_too_many(count: int, source: Path) -> None:
     if count > MOST_COLUMNS:
-        raise FormatError(
-            _("the file has {count:,} columns, more than {most:,}; remove some, or use the command line").format(
-                count=count, most=MOST_COLUMNS
-            ),
-            file=source,
-            row=1,
-        )
+        raise FormatError(say("too_many_columns", count=count, most=MOST_COLUMNS), file=source, row=1)
 
 
 def give_role(
