@@ -37,11 +37,12 @@ from noren.papers.wording import Wording
 from noren.papers.writers import as_html, as_markdown
 from noren.progress import Progress, silent
 from noren.protocols import ALIKE, MONTHS, NAMES, Evidence
-from noren.tables import table_of
+from noren.tables import Texts, table_of
 from noren.tabulations.questions import Grade, questions
 from noren.tabulations.tabulation import Tabulation, table_files
 from noren.tabulations.totals import totals as exact_totals
 
+say = Texts("noren.papers.publishing")
 LOADER = "load_public.py"
 _NAMED: Final[Mapping[str, Callable[[str], str]]] = {
     "python": repr,
@@ -146,20 +147,17 @@ def data_card(
         wording.section("card.kept_title", *analyses),
         wording.section("card.use_title", *use),
     ]
-    if totals:
-        sections.insert(-1, wording.section("card.totals_title", wording.text("card.totals"), _listed(totals, wording)))
+    if totals:  # each with the rule that it satisfies
+        rows = []
+        for tabulation in totals:
+            notes = tabulation.notes
+            numbers = {name: f"{value:g}" for name, value in notes.items() if isinstance(value, int | float)}
+            protection = wording.word(f"card.totals_{notes['kind']}", **numbers)
+            rows.append((tabulation.name, ", ".join(tabulation.keys), ", ".join(tabulation.values), protection))
+        listed = DocumentTable.of(wording.words("card.totals_", "name", "keys", "values", "rule"), rows)
+        sections.insert(-1, wording.section("card.totals_title", wording.text("card.totals"), listed))
     title, audience = wording.word("card.card_name"), wording.word("card.audience")
     return Document(name="card", title=title, audience=audience, basis="", sections=tuple(sections))
-
-
-def _listed(totals: Sequence[Tabulation], wording: Wording) -> DocumentTable:
-    """Return the public tables and the rule that each of them satisfies."""
-    rows = []
-    for table in totals:
-        texts = {name: f"{value:g}" for name, value in table.notes.items() if isinstance(value, int | float)}
-        about = wording.word(f"card.totals_{table.notes['kind']}", **texts)
-        rows.append((table.name, ", ".join(table.keys), ", ".join(table.values), about))
-    return DocumentTable.of(wording.words("card.totals_", "name", "keys", "values", "rule"), rows)
 
 
 def read_scores(path: str | Path) -> dict[str, float]:
@@ -224,8 +222,7 @@ def publish(
     tables = _publishable(totals, original, get_rule(rule), out)
     override = " ".join(override.split())
     if len(override) > _LONGEST or not override.isprintable():
-        message = _("{name} is too long; use {most} characters or fewer")
-        raise ParameterError(message.format(name="--override", most=_LONGEST))
+        raise ParameterError(say("too_long", name="--override", most=_LONGEST))
     in_ledger = None if isinstance(release, Release) else case_in_ledger(release, rule)
     release = release if isinstance(release, Release) else Release.load(release)
     if kept_names := {release.public.schema[name].name for name in keep}:
@@ -234,14 +231,9 @@ def publish(
     verdict = _own_verdict(release, original, get_rule(rule), progress) if in_ledger is None else in_ledger.verdict
     refused = verdict.facts.chosen_seed or not verdict.status.is_safe
     if refused and not override:
-        why = verdict.sentence if not verdict.status.is_safe else _(
-            "The seed of this release was chosen by hand (below 2³²). With the original, such seeds can be guessed and "
-            "the pseudonyms rebuilt. Protect again without --seed."
-        )  # fmt: skip
-        message = _("{why} Nothing was published; to publish it anyway, give a reason with --override.")
-        if original is None and verdict.status == VerdictStatus.UNTRIED:
-            message = _("{why} Nothing was published; name the original with --original, so that attacks can decide.")
-        raise CheckFailedError(message.format(why=why))
+        why = say("chosen_seed") if verdict.status.is_safe else verdict.sentence
+        is_untried = original is None and verdict.status == VerdictStatus.UNTRIED
+        raise CheckFailedError(say("untried" if is_untried else "refused", why=why))
     if out.suffix.lower() in ENDINGS:
         scanned(release.public, release.statement)
         write(release.public, out)
@@ -257,16 +249,14 @@ def _publishable(
 ) -> list[Tabulation]:
     """Return the tables to publish; stop where fewer customers may make up a cell than must be alike in a release."""
     if totals and (out.suffix.lower() in ENDINGS or (isinstance(totals, int) and original is None)):
-        message = _("totals lie beside a release and are counted in the original; publish to a folder, with --original")
-        raise ParameterError(message)
+        raise ParameterError(say("totals_alone"))
     tables = exact_totals(original, totals) if isinstance(totals, int) and totals else list(totals or ())
     for table in tables:
         k = table.notes.get("k") if table.notes.get("kind") == "exact" else None
         if k is None and not (table.notes.get("kind") == "dp" and table.notes.get("epsilon")):
             raise CheckFailedError(_("{name} does not say how it was protected; make it again").format(name=table.name))
         if k is not None and k < rule.least_k:
-            message = _("{name} was made with k = {k}, and the rule needs {least}; make the totals with --k {least}")
-            raise CheckFailedError(message.format(name=table.name, k=k, least=rule.least_k))
+            raise CheckFailedError(say("totals_of_fewer", name=table.name, k=k, least=rule.least_k))
     return tables
 
 
