@@ -63,17 +63,16 @@ def test_what_a_worker_says_of_a_cell(spark: SparkSession, tmp_path: Path) -> No
 
 
 def test_no_plan_and_no_parquet(master: str, tmp_path: Path) -> None:
-    history = noren.sample(customers=5, rows=40, items=9, seed=1)
-    (tmp_path / "T.csv").write_text(history.frame.write_csv())
+    (tmp_path / "T.xlsx").write_bytes(b"PK\x03\x04")
     sample = Schema.preset("sample")
     with pytest.raises(ParameterError, match="microaggregate does not run on Spark; use --engine local, or one of"):
-        protect_folder("T.csv", "microaggregate", "x", k=3, engine=master, schema=sample, seed=1)
+        protect_folder("T.xlsx", "microaggregate", "x", k=3, engine=master, schema=sample, seed=1)
     made = methods.create("pseudonymize")
     with pytest.raises(
-        FileError, match=r"Spark reads Parquet only; convert the file first: noren convert T.csv T.parquet"
+        FileError, match=r"Spark reads Parquet and text files; convert the file first: noren convert T.xlsx T.parquet"
     ):
-        protect_folder(tmp_path / "T.csv", made, tmp_path / "x", engine=master, schema=sample, seed=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["T.csv"]
+        protect_folder(tmp_path / "T.xlsx", made, tmp_path / "x", engine=master, schema=sample, seed=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["T.xlsx"]
 
 
 def test_a_guessed_schema_is_settled_by_workers(

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import polars as pl
+import pyarrow as pa
 
 from noren.data.formats.files import FolderKind, require_free_path
 from noren.data.formats.parquet import SUCCESS, parquet_parts
 from noren.data.formats.parquet import say as say_of_parquet
 from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import Source
+from noren.data.formats.text_files import arrangement, cells_of_lines, text_blocks
+from noren.data.formats.text_files import say as say_of_text
+from noren.data.formats.text_layout import TextForm
 from noren.data.frames import reject_missing
 from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, reject_if_people_repeat
 from noren.data.guessing.schema_guess import (
@@ -30,14 +34,15 @@ from noren.data.guessing.schema_guess import (
     guess_schema,
 )
 from noren.data.schema import Kind, Schema
-from noren.errors import FileError, OutputError
-from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, map_blocks
+from noren.errors import FileError, FormatError, OutputError
+from noren.execution.frames import ROW, ClusterRecords, arrow_of, as_cells, frame_types, map_blocks, spark_type
 from noren.execution.session import BATCH_ROWS
 from noren.execution.spark_functions import f
 from noren.i18n import _
 from noren.tables import Texts
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
 say = Texts(__name__)
@@ -84,9 +89,14 @@ class ClusterPath:
     def __truediv__(self, name: str) -> ClusterPath:
         return ClusterPath(self._session, f"{self.address}/{name}")
 
+    @property
+    def pattern(self) -> str:
+        """The address as Spark's readers take it: signs of patterns stand for themselves."""
+        return re.sub(r"([\\*?\[\]{}])", r"\\\1", self.address)
+
     def read(self) -> DataFrame:
-        """Return the Parquet files of the folder, or the one file; signs of patterns stand for themselves."""
-        return self._session.read.parquet(re.sub(r"([\\*?\[\]{}])", r"\\\1", self.address))
+        """Return the Parquet files of the folder, or the one file."""
+        return self._session.read.parquet(self.pattern)
 
     def exists(self) -> bool:
         """Tell whether there is something."""
@@ -146,41 +156,117 @@ def written_whole(
 # --- reading what lies in partitioned Parquet: the same rows, typed and numbered as one machine reads them -----------
 
 
-def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterRecords:
-    """Read a Parquet file or a folder of them, Hive-style paths included, as one machine reads it.
+class RawRows(NamedTuple):
+    """Rows of files as they stand, with :data:`ROW`.
 
-    The driver holds one number for each file. Rows are numbered by the file's place among all, in the order of paths,
-    and by where they stand in it; no row is moved for that. What is no Parquet, is half written, or has files of
-    several schemas is refused.
+    ``cells`` returns those of a block as the schema calls them; ``first`` is the number of the first row in messages.
     """
-    if is_local(address):
-        source = Source.open(local_path(address))
-        path = source.path
-        if source.kind != "parquet":
-            target = path.with_suffix(".parquet").name
-            raise FileError(say("only_parquet", file=path.name, target=target), file=path)
-        if path.is_dir():
-            parquet_parts(path)
-    else:
+
+    frame: DataFrame
+    rows: int
+    cells: Callable[[pl.DataFrame], pl.DataFrame]
+    first: int = 1
+
+
+def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterRecords:
+    """Read Parquet files (Hive-style paths included) or a text file as one machine reads them.
+
+    The driver holds one number for each file, or each block of a text. Rows are numbered by the file's place among all,
+    in the order of paths, and by where they stand in it; no row is moved for that. What is half written, or has files
+    of several schemas is refused.
+    """
+    if not is_local(address):
         place = ClusterPath(session, address)
         if not place.exists():
             raise FileError(say("no_file"), file=str(address))
         if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
             raise FileError(say_of_parquet("folder_incomplete", marker=SUCCESS), file=str(address))
-    raw, rows = numbered(session, address)
+    raw, rows, cells, first = raw_rows(session, address, schema)
+    file = str(address)
     if not rows:
-        raise FileError(say("no_rows"), file=str(address))
-    reject_missing(schema.names, [column for column in raw.columns if column != ROW])
-    plain = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
+        raise FileError(say_of_text("no_rows"), file=file)
     types = {column.name: column.dtype for column in schema.columns}
-    names, file = schema.names, str(address)
 
     def typed(block: pl.DataFrame) -> pl.DataFrame:
-        cells = block.select(pl.col(f"c{at}").alias(name) for at, name in enumerate(names))
-        place = CellPlace(file, int(block[ROW][0]) + 1)
-        return as_cells(parse_values(cells, schema, place), names).with_columns(block[ROW])
+        values = parse_values(cells(block), schema, CellPlace(file, int(block[ROW][0]) + first))
+        return as_cells(values, schema.names).with_columns(block[ROW])
 
-    return ClusterRecords(map_blocks(plain, typed, frame_types(schema, types)), schema, rows, types)
+    frame = map_blocks(raw, typed, frame_types(schema, types))
+    return ClusterRecords(frame, schema, rows, types)
+
+
+def raw_rows(session: SparkSession, address: str | Path, schema: Schema) -> RawRows:
+    """Return the rows of Parquet files or of a text; stop where columns are missing, or at other kinds of file."""
+    names, source = schema.names, Source.open(local_path(address)) if is_local(address) else None
+    if source is not None and source.kind == "text":
+        return _rows_of_text(session, source, schema)
+    if source is not None and source.kind != "parquet":
+        target = source.path.with_suffix(".parquet").name
+        raise FileError(say("only_parquet", file=source.path.name, target=target), file=source.path)
+    if source is not None and source.path.is_dir():
+        parquet_parts(source.path)
+    raw, rows = numbered(session, address)
+    reject_missing(names, [column for column in raw.columns if column != ROW])
+    plain = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(names)), ROW)
+    return RawRows(plain, rows, lambda block: block.select(pl.col(f"c{i}").alias(n) for i, n in enumerate(names)))
+
+
+def _rows_of_text(session: SparkSession, source: Source, schema: Schema) -> RawRows:
+    """Return the rows of a text file, whose layout the driver finds in one pass over its bytes.
+
+    Where every line is a row of UTF-8, Spark cuts the file into lines, and each worker parses some. Otherwise (quotes,
+    which can hold line ends, other encodings, compressed files) one worker reads the file as one machine does.
+    """
+    form, strip, path = source.text_form(schema.text, schema.names), schema.text.strip, source.path
+    order, above = arrangement(source, form, schema), form.skipped_lines + form.header
+    texts = {f"t{at}": pl.String() for at in range(form.columns)}
+
+    def named(cells: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame([cells.to_series(at).alias(name) for at, name in zip(order, schema.names, strict=True)])
+
+    plain = form.encoding == "utf-8" or (form.encoding == "utf-8-sig" and form.header)
+    if plain and not (form.quoted or form.mixed_newlines or source.compressed or form.delimiter == " "):
+        lines, rows = _numbered_lines(session, source, form, strip=strip)
+
+        def parsed(block: pl.DataFrame) -> pl.DataFrame:
+            return named(cells_of_lines(block["value"], path, form, int(block[ROW][0]) + above, strip=strip))
+
+        return RawRows(lines, rows, parsed, above + 1)
+
+    def whole(_batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for row, block in text_blocks(path, form, strip=strip):
+            numbers = pl.int_range(row - above - 1, row - above - 1 + len(block), eager=True).alias(ROW)
+            cells = block.rename(dict(zip(block.columns, texts, strict=True)))
+            yield from arrow_of(cells.with_columns(numbers), texts | {ROW: pl.Int64()}).to_batches()
+
+    cells = session.range(1, numPartitions=1).mapInArrow(whole, spark_type(texts | {ROW: pl.Int64()}))
+    return RawRows(cells, cells.count(), named, above + 1)
+
+
+def _numbered_lines(session: SparkSession, source: Source, form: TextForm, *, strip: bool) -> tuple[DataFrame, int]:
+    """Return the lines of a text that are rows as ``value`` with :data:`ROW`, and how many there are.
+
+    Empty lines at the end are no rows; one before them is refused.
+    """
+    above, signs = form.skipped_lines + form.header, " \t".replace(form.delimiter, "") * strip
+    text = session.read.text(ClusterPath(session, source.path).pattern, lineSep=form.newline)
+    block, index = f.col("_metadata.file_block_start").cast("string"), f.monotonically_increasing_id()
+    lines = text.select("value", block.alias("noren_key"), index.alias("noren_index"))
+    empty_line = (f.col("value") == "") | (f.translate("value", signs, "") == form.delimiter * (form.columns - 1))
+    filled = ~empty_line if form.columns > 1 else f.lit(True)
+    at = f.when(filled, f.col("noren_index"))
+    found = lines.groupBy("noren_key").agg(f.count(f.lit(1)), f.min("noren_index"), f.max(at), f.count(at)).collect()
+    in_order = sorted(found, key=lambda row: int(row[0]))
+    before = accumulate((int(row[1]) for row in in_order), initial=-above)
+    starts = [(row[0], first - int(row[2])) for row, first in zip(in_order, before, strict=False)]
+    rows = max((first + int(row[3]) + 1 for row, (_, first) in zip(in_order, starts, strict=True) if row[4]), default=0)
+    placed = _placed(lines, f.col("noren_key"), f.col("noren_index"), starts).select("value", ROW)
+    placed = placed.filter(f.col(ROW).between(0, rows - 1))
+    if any(row[1] > row[4] for row in in_order):
+        empty: Any = placed.filter(~filled).agg(f.min(ROW)).first()
+        if empty[0] is not None:
+            raise FormatError(say_of_text("empty_line"), file=source.path, row=int(empty[0]) + above + 1)
+    return placed, rows
 
 
 def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int]:
@@ -193,11 +279,15 @@ def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int
         return raw.withColumn(ROW, f.lit(0).cast("long")), 0
     *before, rows = accumulate((int(row["count"]) for row in in_order), initial=0)
     starts = [(row["file"], first) for row, first in zip(in_order, before, strict=True)]
-    first = f.broadcast(session.createDataFrame(starts, "noren_file string, noren_first long"))
     placed = raw.withColumn("noren_path", file).withColumn("noren_index", at)
-    whole = placed.join(first, f.col("noren_path") == f.col("noren_file"))
-    place = (f.col("noren_first") + f.col("noren_index")).alias(ROW)
-    return whole.select(*(f.col(f"`{name}`") for name in raw.columns), place), rows
+    whole = _placed(placed, f.col("noren_path"), f.col("noren_index"), starts)
+    return whole.select(*(f.col(f"`{name}`") for name in raw.columns), ROW), rows
+
+
+def _placed(rows: DataFrame, key: Expression, index: Expression, starts: list[tuple[str, int]]) -> DataFrame:
+    """Return rows with :data:`ROW`: their index plus the number that their part, called by ``key``, starts with."""
+    first = rows.sparkSession.createDataFrame(starts, "noren_part string, noren_first long")
+    return rows.join(f.broadcast(first), key == f.col("noren_part")).withColumn(ROW, f.col("noren_first") + index)
 
 
 # --- rows of a table that are taken for people: nobody may stand in several of them ----------------------------------
@@ -250,21 +340,20 @@ def settled_schema(spark: SparkSession, path: str | Path, schema: Schema) -> Sch
     Empty cells, finer grids and further values of a domain widen it. A value that the guessed type cannot read is
     refused by its column: one machine would read everything before it again.
     """
-    raw, _rows = numbered(spark, path)
+    raw, _rows, cells_of, first_row = raw_rows(spark, path, schema)
     names, file = schema.names, str(path)
     free = [c.model_copy(update={"optional": True, "domain": None, "width": None}) for c in schema.columns]
     unbounded = schema.model_copy(update={"columns": tuple(free)})
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        cells, first = block.select(names), int(block[ROW][0]) + 1
+        cells, place = cells_of(block), CellPlace(file, int(block[ROW][0]) + first_row)
         widening = Widening(schema)
-        widening.look_at(cells, first)
+        widening.look_at(cells, place.first_row)
         if widening.types_changed:
-            parse_values(cells, unbounded, CellPlace(file, first))
+            parse_values(cells, unbounded, place)
         return pl.DataFrame({"schema": [widening.schema().to_toml()]})
 
-    plain = raw.select(*(raw[f"`{name}`"] for name in names), ROW)
-    schemas = map_blocks(plain, kernel, {"schema": pl.String()}).distinct().collect()
+    schemas = map_blocks(raw, kernel, {"schema": pl.String()}).distinct().collect()
     seen = [Schema.from_toml(row["schema"]) for row in schemas] or [schema]
     joined = []  # columns that hold what each of those seen holds
     for name in names:

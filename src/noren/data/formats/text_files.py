@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -39,11 +39,33 @@ def text_blocks(
     of the ``last``, which are dropped; ``all`` are kept as rows.
     """
     source = Source.open(source)
-    path = source.path
     row = 1 + form.skipped_lines + form.header
+    yield from _checked(_batches(source, form), source.path, form, row, strip=strip, empty_lines=empty_lines)
+
+
+def cells_of_lines(lines: pl.Series, path: str | Path, form: TextForm, first: int, *, strip: bool) -> pl.DataFrame:
+    """Return the cells of lines that are rows each, the first of which has ``first`` lines of the file before it."""
+    text = lines.str.join("\n").item() + "\n"
+    batches = _arrow_batches(pa.BufferReader(text.encode()), form, 0, 0)
+    return pl.concat(
+        block for _row, block in _checked(batches, path, form, first + 1, strip=strip, empty_lines="all", before=first)
+    )
+
+
+def _checked(
+    batches: Iterable[pa.RecordBatch],
+    path: str | Path,
+    form: TextForm,
+    row: int,
+    *,
+    strip: bool,
+    empty_lines: Literal["last", "none", "all"],
+    before: int = 0,
+) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield batches as :func:`text_blocks` does; ``before`` rows lie before those that Arrow counts."""
     empty_at: int | None = None
     try:
-        for batch in _batches(source, form):
+        for batch in batches:
             block = pl.from_arrow(batch)
             if not isinstance(block, pl.DataFrame):  # pragma: no cover - Arrow batches are frames
                 raise TypeError(type(block))
@@ -71,7 +93,7 @@ def text_blocks(
                 yield row, plain_cells(block[:last_row]) if form.neutralised else block[:last_row]
             row += len(block)
     except pa.ArrowInvalid as error:
-        raise _arrow_error(error, path, first_row=0) from None
+        raise _arrow_error(error, path, first_row=before) from None
     except UnicodeDecodeError as error:
         bad = error.object[error.start : error.end].hex(" ")
         raise FormatError(say("wrong_encoding", encoding=form.encoding), file=path, value=bad) from None
