@@ -7,6 +7,7 @@ import pytest
 
 import noren as package
 from noren.data.release import Release
+from noren.data.samples.people import sample_people
 
 SCHEMA = ("--schema", "sample")
 
@@ -78,3 +79,16 @@ def test_what_does_not_work_there(spark, master: str, noren, original: Path, tmp
     told = noren("attack", original, tmp_path, *SCHEMA, "--knowledge", 0.5, "--engine", master)
     assert told.code == 2
     assert "--knowledge does not work on Spark" in told.err
+
+
+def test_classes_of_a_table_decide_where_no_attack_runs(spark, master: str, noren, tmp_path: Path) -> None:
+    file, release = tmp_path / "people.parquet", tmp_path / "release"
+    sample_people(400, seed=3).frame.write_parquet(file)
+    schema = ("--schema", "people")
+    for k, status in ((2, "broken"), (20, "proved")):
+        how = ("--method", "mondrian", "--k", k, "--seed", 1, "--force", "--out", release)
+        assert noren("protect", file, *schema, *how, "--engine", master).code == 0
+        together = noren("attack", file, release, *schema, "--engine", master, "--json")
+        alone = noren("attack", file, release, *schema, "--attacks", "none", "--json")
+        assert together.json == alone.json
+        assert alone.json["verdict"]["verdict"] == status

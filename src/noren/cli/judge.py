@@ -52,15 +52,16 @@ def attack(
 
     by, where = get_rule(rule), get_engine(engine)
     data = reading.open(where, original)
-    ready = share_flags(chosen(attacks, names, data.schema, where.runs), context.args)
-    if not ready:
+    some = [] if names == "none" else chosen(attacks, names, data.schema, where.runs)
+    ready = share_flags(some, context.args)
+    limits = where.limits(data, **vars(knowledge), seed=seed)
+    target = where.load(release, data)
+    if not ready and not target.has_secret:  # otherwise classes decide
         raise ParameterError(
             _("no attack works on a {kind}; use noren measure to see how far its rows can be linked").format(
                 kind=_(str(data.schema.kind))
             ),
         )
-    limits = where.limits(data, **vars(knowledge), seed=seed)
-    target = where.load(release, data)
     results: dict[str, Any] = {}
     failures = Failures(alone=names != "all" and len(ready) == 1)
     if out is not None and is_local(out):
@@ -100,7 +101,10 @@ def attack(
     }
     parts: list[Part] = []
     if verdict is not None:
-        parts += [*verdict_parts(verdict), *([Note(_("No attack re-identified anyone."))] if worst is None else [])]
+        parts += [
+            *verdict_parts(verdict),
+            *([Note(_("No attack re-identified anyone."))] if ready and worst is None else []),
+        ]
     else:
         rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
         parts.append(TextTable((_("Attack"), _("Named"), _("File")), rows))
