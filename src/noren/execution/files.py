@@ -37,7 +37,7 @@ from noren.data.schema import Kind, Schema
 from noren.errors import FileError, FormatError, OutputError
 from noren.execution.frames import ROW, ClusterRecords, arrow_of, as_cells, frame_types, map_blocks, spark_type
 from noren.execution.session import BATCH_ROWS
-from noren.execution.spark_functions import f
+from noren.execution.spark_functions import StorageLevel, f
 from noren.i18n import _
 from noren.tables import Texts
 
@@ -191,7 +191,8 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
         values = parse_values(cells(block), schema, CellPlace(file, int(block[ROW][0]) + first))
         return as_cells(values, schema.names).with_columns(block[ROW])
 
-    frame = map_blocks(raw, typed, frame_types(schema, types))
+    # plans look at them several times
+    frame = map_blocks(raw, typed, frame_types(schema, types)).persist(StorageLevel.DISK_ONLY)
     return ClusterRecords(frame, schema, rows, types)
 
 

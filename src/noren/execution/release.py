@@ -20,7 +20,7 @@ from noren.data.statement import Statement
 from noren.errors import FileError, SchemaError
 from noren.execution.files import ClusterPath, is_local, local_path, numbered, written_whole
 from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, frame_types, map_blocks, persisted
-from noren.execution.spark_functions import f
+from noren.execution.spark_functions import StorageLevel, f
 from noren.i18n import _
 from noren.progress import Progress, silent
 
@@ -77,16 +77,19 @@ class ClusterRelease:
         session, released = self.public.frame.sparkSession, self.public
         if released.schema.kind == Kind.HISTORY:
             released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
-        statement = scanned(released.some(), self.statement)
         with written_whole(session, folder, replace=replace_existing and RELEASE) as aside:
             progress(0.5, _("sorting rows"))
             staged = aside / "_sorted"
             files = max(1, -(-released.rows // _ROWS_OF_A_FILE))
-            by_text = with_row_text(released).repartitionByRange(files, LINE).sortWithinPartitions(LINE)
-            by_text.write.parquet(staged.address)
+            by_text = with_row_text(released)
+            if files > 1:  # Spark looks at them twice: where to cut, and where each goes
+                by_text = by_text.persist(StorageLevel.DISK_ONLY)
+            by_text.repartitionByRange(files, LINE).sortWithinPartitions(LINE).write.parquet(staged.address)
+            by_text.unpersist()
             laid = staged.read()
             names = released.schema.names
             cells = [f"c{at}" for at in range(len(names))]
+            statement = scanned(released.with_frame(laid.select(*cells, ROW)).some(), self.statement)
             public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
             public.write.parquet((aside / "public.parquet").address)
             public_values: dict[str, list[str]] = {}  # of each declared domain, the values that occur
