@@ -84,12 +84,13 @@ class ClusterRelease:
             by_text = with_row_text(released)
             if files > 1:  # Spark looks at them twice: where to cut, and where each goes
                 by_text = by_text.persist(StorageLevel.DISK_ONLY)
-            by_text.repartitionByRange(files, LINE).sortWithinPartitions(LINE).write.parquet(staged.address)
-            by_text.unpersist()
-            laid = staged.read()
             names = released.schema.names
             cells = [f"c{at}" for at in range(len(names))]
-            statement = scanned(released.with_frame(laid.select(*cells, ROW)).some(), self.statement)
+            in_order = by_text.repartitionByRange(files, LINE).sortWithinPartitions(LINE).select(*cells, ROW)
+            in_order.write.parquet(staged.address, compression="snappy")  # read at once, and removed
+            by_text.unpersist()
+            laid = staged.read()
+            statement = scanned(released.with_frame(laid).some(), self.statement)
             public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
             public.write.parquet((aside / "public.parquet").address)
             public_values: dict[str, list[str]] = {}  # of each declared domain, the values that occur

@@ -61,7 +61,9 @@ def protect_generalize_by_count(
     at = words.at(Role.CUSTOMER)
     keys = [as_number(words, column).desc_nulls_last() for column in sorted_by(words.schema)]
     place = f.row_number().over(Window.partitionBy(CUSTOMER).orderBy(*keys, ROW)).cast("long")
-    joined = words.frame.join(members.select(CUSTOMER, NAME, GROUP, "shortest"), f.col(at) == f.col(CUSTOMER))
+    # customers are few enough to be looked up in memory, part by part: their rows need no sorting to find them
+    looked_up = members.select(CUSTOMER, NAME, GROUP, "shortest").hint("shuffle_hash")
+    joined = words.frame.join(looked_up, f.col(at) == f.col(CUSTOMER))
     laid = joined.withColumn(PLACE, place - 1).filter(f.col(PLACE) < f.col("shortest"))
     laid = laid.withColumn(at, f.col(NAME)).select(*words.frame.columns, GROUP, PLACE)
     public = alike(original, words, laid, [GROUP, PLACE], suppress_cells=method.suppress_cells)
