@@ -1,8 +1,8 @@
 """Growth on Spark: processor seconds and bytes shuffled per row, and what follows for 10¹⁰ rows.
 
-    python benchmarks/bench_spark.py                      # 10⁶ and 10⁷ rows on local[2]
-    python benchmarks/bench_spark.py 100000 1000000       # other sizes
-    python benchmarks/bench_spark.py --folder F           # data and figures are kept there, and not made again
+    python benchmarks/bench_spark.py                         # 10⁵, 10⁶ and 10⁷ rows on local[2]
+    python benchmarks/bench_spark.py 100000 --works count    # other sizes, some of the work
+    python benchmarks/bench_spark.py --folder F              # data and figures are kept there, and not made again
 
 Every piece of work runs in a process of its own. Its processor time is that of the driver, of the Java machine and of
 all Python workers; what was shuffled is read from Spark's own log of events.
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,21 @@ ENGINE = "local[2]"
 CORES = 2
 A_CUSTOMER = 60
 ITEMS = 2_800
-WORKS = ("protect", "measure", "jaccard")
-SAYS = {
-    "protect": "protect, `generalize-by-count` k = 3",
-    "measure": "measure, `cell-error`",
+GUESSERS = tuple(f"s{at}" for at in range(1, 9))
+WORKS = {
+    "count": "protect, `generalize-by-count` k = 3",
+    "cell-error": "measure, `cell-error`",
+    "retention": "protect, `retention` k = 2",
+    "hierarchy": "protect, `hierarchy` k = 5",
+    "pseudonymize": "protect, `pseudonymize`",
+    "classes": "measure, `classes`",
+    "s1-s8": "attack, `s1` to `s8`, names alone changed",
+    "reid-rate": "measure, `reid-rate` of `s1` to `s8`",
     "jaccard": "attack, `jaccard`",
+    "generalize": "protect, `generalize` k = 3, effort quick",
 }
+"""What is measured, in an order in which each finds the release and the guesses that it needs."""
+OF_PEOPLE = {"hierarchy", "retention"}
 GOAL = 10**10
 STOPPED = 124
 """What ``timeout`` ends with where it had to stop something."""
@@ -94,21 +104,55 @@ def written(folder: Path, rows: int) -> Path:
     return whole
 
 
+def written_people(folder: Path, rows: int) -> Path:
+    """Write a table of so many people, and the hierarchies of its numbers."""
+    import polars as pl
+
+    from noren.data.hierarchies import interval_hierarchy, write_hierarchy
+    from noren.data.samples.people import sample_people
+
+    whole = folder / f"people-{rows}"
+    if (whole / "_SUCCESS").exists():
+        return whole
+    whole.mkdir(parents=True)
+    for at, first in enumerate(range(0, rows, 1_000_000)):
+        table = sample_people(min(1_000_000, rows - first), seed=at + 1)
+        people = table.frame.with_columns(person=pl.format("{}-{}", pl.lit(at), "person"))  # each is there once
+        people.write_parquet(whole / f"part-{at:05d}.parquet")
+    (folder / "hierarchies").mkdir(exist_ok=True)
+    for column, most in (("age", 120), ("weekly-hours", 170)):
+        write_hierarchy(interval_hierarchy(column, range(most), [5, 10, 30]), folder / "hierarchies" / f"{column}.csv")
+    (whole / "_SUCCESS").touch()
+    return whole
+
+
 def do(work: str, rows: int, folder: Path) -> None:
     """Do one piece of work and print what it took."""
     from noren.execution.session import session
     from noren.work.run import attack_folder, measure_folder, protect_folder
 
-    history, release = folder / f"history-{rows}", folder / f"release-{rows}"
-    how: dict[str, Any] = {"engine": ENGINE, "schema": "pwscup2018"}
+    original = folder / f"{'people' if work in OF_PEOPLE else 'history'}-{rows}"
+    how: dict[str, Any] = {"engine": ENGINE, "schema": "people" if work in OF_PEOPLE else "pwscup2018"}
+    own, alike, exact = (folder / f"{name}-{rows}" for name in (work, "count", "pseudonymize"))
+    ways: dict[str, dict[str, Any]] = {
+        "count": {"method": "generalize-by-count", "k": 3},
+        "generalize": {"method": "generalize", "k": 3, "effort": "quick"},
+        "pseudonymize": {"method": "pseudonymize"},
+        "hierarchy": {"method": "hierarchy", "k": 5, "suppression": 0.05, "hierarchies": folder / "hierarchies"},
+        "retention": {"method": "retention", "k": 2, "domains": "data"},
+    }
     session(ENGINE)
     start, before = time.perf_counter(), _processor_seconds()
-    if work == "protect":
-        protect_folder(history, "generalize-by-count", release, k=3, seed=1, audit=False, **how)
-    elif work == "measure":
-        measure_folder(history, release, "cell-error", **how)
+    if work in ways:
+        protect_folder(original, out=own, seed=1, audit=False, **ways[work], **how)
+    elif work == "s1-s8":
+        attack_folder(original, exact, GUESSERS, own, **how)
+    elif work == "reid-rate":
+        measure_folder(original, exact, work, guesses=folder / f"s1-s8-{rows}", **how)
+    elif work == "jaccard":
+        attack_folder(original, alike, work, own, **how)
     else:
-        attack_folder(history, release, "jaccard", folder / "guesses", **how)
+        measure_folder(original, alike, work, **how)
     spent = {"clock": time.perf_counter() - start, "processor": _processor_seconds() - before}
     print("spent", json.dumps(spent))
 
@@ -147,6 +191,7 @@ def cost(work: str, rows: int, folder: Path, limit: int) -> Cost | str:
         (settings / "spark-defaults.conf").write_text(
             f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
             f"spark.eventLog.rolling.enabled false\nspark.eventLog.compress false\nspark.local.dir {log}\n"
+            "spark.driver.memory 3g\nspark.driver.defaultJavaOptions -XX:+UseParallelGC\n"
         )
         me = ("timeout", str(limit), sys.executable, __file__, "--one", work, "--folder", str(folder), str(rows))
         done = run(*me, environment={"SPARK_CONF_DIR": str(settings)})
@@ -167,13 +212,17 @@ def cost(work: str, rows: int, folder: Path, limit: int) -> Cost | str:
     return Cost(spent["clock"], spent["processor"], in_tasks / 1000, shuffled, spilled)
 
 
-def measured(sizes: list[int], folder: Path, limit: int) -> dict[tuple[str, int], Cost | str]:
-    """Do all pieces of work at all sizes; what the folder says was done is not done again."""
-    costs: dict[tuple[str, int], Cost | str] = {}
+def measured(sizes: list[int], works: list[str], folder: Path, limit: int) -> dict[tuple[str, int], Cost | str]:
+    """Do pieces of work at all sizes; what the folder says was done is not done again."""
+    costs: dict[tuple[str, int], Cost | str] = {(work, rows): "not run" for work in WORKS for rows in sizes}
     for rows in sizes:
         written(folder, rows)
+        if OF_PEOPLE & set(works):
+            written_people(folder, rows)
         for work in WORKS:
             stored = folder / f"{work}-{rows}.json"
+            if work not in works and not stored.exists():
+                continue
             if stored.exists():
                 known = json.loads(stored.read_text(encoding="utf-8"))
                 costs[work, rows] = known if isinstance(known, str) else Cost(**known)
@@ -190,11 +239,11 @@ def grown(costs: dict[tuple[str, int], Cost | str], sizes: list[int]) -> list[li
         for rows in sizes:
             result = costs[work, rows]
             if isinstance(result, str):
-                lines.append([SAYS[work], f"{rows:,}", f"not done: {result}", "", "", "", ""])
+                lines.append([WORKS[work], f"{rows:,}", result, "", "", "", ""])
                 continue
             lines.append(
                 [
-                    SAYS[work],
+                    WORKS[work],
                     f"{rows:,}",
                     f"{result.processor:,.0f}",
                     f"{result.processor / rows * 1e6:,.1f}",
@@ -213,16 +262,19 @@ def derived(costs: dict[tuple[str, int], Cost | str], sizes: list[int]) -> list[
         done = [(rows, result) for rows in sizes if isinstance(result := costs[work, rows], Cost)]
         if len(done) < 2:
             continue
-        (less, small), (more, large) = done[-2:]
-        a_row = (large.processor - small.processor) / (more - less)
+        steps = [(large.processor - small.processor) / (more - less) for (less, small), (more, large) in pairwise(done)]
+        more, large = done[-1]
+        a_row, before = steps[-1], f"{steps[-2] * 1e6:,.1f}" if len(steps) > 1 else "–"
         shuffled = large.shuffled / more * GOAL
         for cores in (100, 1_000):
             compute = a_row * GOAL / cores / large.busy
             network = shuffled / (NETWORK * cores / MACHINE_CORES)
             lines.append(
                 [
-                    SAYS[work],
+                    WORKS[work],
                     f"{cores:,}",
+                    f"{more:,}",
+                    before,
                     f"{a_row * 1e6:,.1f}",
                     f"{large.busy:.0%}",
                     f"{compute / 3600:,.1f}",
@@ -263,9 +315,10 @@ PEERS = table(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", type=int, default=[10**6, 10**7])
+    parser.add_argument("rows", nargs="*", type=int, default=[10**5, 10**6, 10**7])
     parser.add_argument("--folder", type=Path, help="where data and releases are kept; by default they are deleted")
     parser.add_argument("--limit", type=int, default=3_600, help="seconds of the clock that one piece of work may take")
+    parser.add_argument("--works", nargs="*", choices=WORKS, default=list(WORKS), help="what is measured; all of it")
     parser.add_argument("--one", choices=WORKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -273,19 +326,21 @@ def main() -> None:
         return
     sizes = sorted(options.rows)
     with tempfile.TemporaryDirectory() as folder:
-        costs = measured(sizes, options.folder or Path(folder), options.limit)
+        costs = measured(sizes, options.works, options.folder or Path(folder), options.limit)
     assumed = (
         "Assumptions: cost grows as between the two largest sizes measured (these plans grow no faster than n log n);"
         " cores are as fast and as busy as here; machines have"
         f" {MACHINE_CORES} cores and {NETWORK * 8 / 1e9:.0f} Gbit/s each; shuffling and computing do not overlap; disks"
-        " keep up with the network. None of this was run on such a cluster."
+        " keep up with the network; shuffles are cut into parts that fit into memory (`spark.sql.shuffle.partitions`)."
+        " None of this was run on such a cluster."
     )
     report(
         "scale_spark",
         "Growth on Spark",
-        f"Generated histories of {A_CUSTOMER} rows per customer and {ITEMS:,} items on `{ENGINE}`, one JVM of 1 GB."
-        " Processor seconds of driver, JVM and Python workers, without Spark's start. *Busy* is the share of core time"
-        " spent in tasks.",
+        f"Generated histories of {A_CUSTOMER} rows per customer and {ITEMS:,} items, and tables of people, on"
+        f" `{ENGINE}`: one JVM of 3 GB with the parallel collector. Processor seconds of driver, JVM and workers,"
+        " without Spark's start. *Busy* is the share of core time spent in tasks; other programs ran beside. `s1` to"
+        " `s8` attack `pseudonymize`; `cell-error`, `classes` and `jaccard` look at `generalize-by-count`.",
         table(
             ["work", "rows", "processor s", "µs per row", "bytes shuffled per row", "bytes spilled per row", "busy"],
             grown(costs, sizes),
@@ -293,7 +348,8 @@ def main() -> None:
         f"## {GOAL:,} rows, derived",
         table(
             [
-                *("work", "cores", "µs per row", "busy", "hours computing", "TB shuffled", "hours of network"),
+                *("work", "cores", "up to rows", "µs per further row, a step before", "µs per further row", "busy"),
+                *("hours computing", "TB shuffled", "hours of network"),
                 "hours in all",
             ],
             derived(costs, sizes),
