@@ -67,3 +67,12 @@ def test_what_was_asked_for_by_name_and_refused_is_said(run: Run) -> None:
         Run(run.engine, run.original, run.release, by_name).measure([measures.create("reid-rate")])
     run.measure([measures.create("reid-rate")])
     assert (run.store.scores, run.store.failures) == ({}, {})
+
+
+def test_the_cheapest_attack_is_first_and_who_listens_is_last(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = breaking(monkeypatch, "", ValueError())
+    run.attack(ready("ensemble", "linkage", "jaccard", "s7", "s1"))
+    assert asked == ["s1", "s7", "jaccard", "linkage", "ensemble"]
+    in_turn = sorted(attacks, key=lambda name: attacks[name].cost)
+    assert {*in_turn[:6]} == {f"s{number}" for number in range(1, 7)}
+    assert in_turn[-3:] == ["nearest", "linkage", "ensemble"]

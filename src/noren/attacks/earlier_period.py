@@ -65,6 +65,7 @@ class EarlierPeriod(Attack):
     name = "earlier-period"
     summary = N_("Recognises customers by habits, known from another period than the released one.")
     source = "Tournier and de Montjoye 2022"
+    cost = 30.0
     sees_through = OTHER_ROWS | NOISE | {Recoding.SHIFTED_DATES, Recoding.OTHER_PERIOD}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

@@ -82,6 +82,7 @@ class Ensemble(AttackByPeriod):
     summary = N_("Uses the attack that re-identifies most in a rehearsal of the release; otherwise all attacks vote.")
     source = "Dawid and Skene 1979"
     runtime = Runtime.MINUTES
+    cost = 10_000.0
     sees_through = Linkage.sees_through
     listens = True
 

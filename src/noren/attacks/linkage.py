@@ -89,6 +89,7 @@ class Linkage(AttackByPeriod):
     name = "linkage"
     summary = N_("Solves each period as one assignment problem, allows for swapped rows, and links the periods.")
     source = "S3"
+    cost = 1_000.0
     sees_through = Profile.sees_through | {Recoding.SWAPPED_ROWS}
 
     rounds: int = Field(default=2, ge=0, description=N_("rounds that use the result for one period in the others"))

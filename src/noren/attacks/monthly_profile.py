@@ -41,6 +41,7 @@ class MonthlyProfile(AttackByPeriod):
 
     source = "S3"
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
+    cost = 0.5
     sees_through = NOISE | {Recoding.RENAMED_ITEMS, Recoding.CHANGING_PSEUDONYMS}
 
     averaged: ClassVar[bool]

@@ -55,6 +55,7 @@ class Nearest(Attack):
     name = "nearest"
     summary = N_("Assigns pseudonyms to the customers whose rows are nearest, all at once.")
     source = "S0"
+    cost = 300.0
     sees_through = OTHER_ROWS | NOISE | {Recoding.GENERALISED_CELLS}
 
     shortlist: int = Field(default=32, ge=1, description=N_("number of candidates per pseudonym, the best first"))

@@ -70,6 +70,7 @@ class Profile(AttackByPeriod):
     name = "profile"
     summary = N_("Compares customers by the likelihood of all rows of a pseudonym, with a learned noise model.")
     source = "Fellegi and Sunter 1969"
+    cost = 100.0
     sees_through = OTHER_ROWS | NOISE | {Recoding.GENERALISED_CELLS, Recoding.CHANGING_PSEUDONYMS}
 
     shortlist: int = Field(default=256, ge=1, description=N_("number of candidates per pseudonym, the best first"))

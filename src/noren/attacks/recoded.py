@@ -67,6 +67,7 @@ class Recoded(Attack):
     summary = N_("Translates renamed items by how they sell, and compares what was bought.")
     source = "Narayanan and Shmatikov 2009"
     roles = (Role.ITEM,)
+    cost = 100.0
     sees_through = OTHER_ROWS | NOISE | {Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
 
     rounds: int = Field(default=3, ge=0, le=20, description=N_("rounds in which items and customers are matched again"))

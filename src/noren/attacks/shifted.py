@@ -58,6 +58,7 @@ class Shifted(Attack):
     summary = N_("Compares the days of purchase at every shift in time, and assigns all at once.")
     source = "cross-correlation"
     roles = (Role.DATE,)
+    cost = 10.0
     sees_through = OTHER_ROWS | {Recoding.NOISED_NUMBERS, Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

@@ -56,6 +56,7 @@ class Signature(AttackByPeriod):
     source = "S3 (PWS Cup 2017)"
     key: ClassVar[tuple[Role, ...]]
     """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
+    cost = 0.1
     sees_through = OTHER_ROWS | {Recoding.CHANGING_PSEUDONYMS}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

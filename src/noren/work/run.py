@@ -143,12 +143,13 @@ class Run:
     def attack(
         self, attacks: Sequence[Attack] | Mapping[str, Attack], *, progress: Progress = silent, **knowledge: Any
     ) -> None:
-        """Attack the release; who listens to others comes last. ``knowledge`` is as in :func:`noren.api.attack`.
+        """Attack the release, the cheapest attack first; who listens to others comes last.
 
-        The same attack may be tried several times under names of its own.
+        The same attack may be tried several times under names of its own. ``knowledge`` is as in
+        :func:`noren.api.attack`.
         """
         named = attacks if isinstance(attacks, Mapping) else {attack.name: attack for attack in attacks}
-        in_turn = sorted(named.items(), key=lambda item: item[1].listens)
+        in_turn = sorted(named.items(), key=lambda item: (item[1].listens, item[1].cost))
         self._each("attack", in_turn, progress, **{"other_guesses": self.store.guesses} | knowledge)
 
     def measure(self, measures: Sequence[Measure], *, progress: Progress = silent) -> None:
