@@ -236,11 +236,15 @@ def _judge_release(
     opened: OriginalInput, release: Path, by: Rule, names: str, arguments: list[str], knowledge: dict[str, Any],
     control: Records | None,
 ) -> tuple[Verdict, dict[str, str]]:  # fmt: skip
-    """Judge a release of this program or a contest's file; return the verdict, and what broke down."""
+    """Judge a release of this program or a contest's file; return the verdict, and what broke down.
+
+    What classes prove or refute is found first, once, and said; attacks follow.
+    """
     from noren.attacks import attacks
     from noren.data.reading import read_any_release
     from noren.execution.engine import Engine
     from noren.inference.study import inferred_from
+    from noren.judgement.evidence import facts_of
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
     from noren.judgement.outcome import examine
@@ -253,15 +257,13 @@ def _judge_release(
     some = [] if names == "none" else chosen(attacks, names, data.schema)
     ready = None if everyone else share_flags(some, arguments)
     limits = here.limits(opened, **knowledge)
-    deciding = deciding_measures(data.schema)
-    if not situation.json and ready != []:  # what classes prove or refute need not wait for attacks
-        first = judged(examine(data, there, attacks=[], measures=deciding, **limits), by)
-        if str(first.status) in ("proved", "broken"):
-            say(_("before any attack: {sentence}").format(sentence=headline_sentence(first)))
     with progress_bar(release.name) as progress:
-        outcome = examine(
-            data, there, attacks=ready, measures=deciding, label=release.name, progress=progress, **limits
-        )
+        first = examine(data, there, attacks=[], measures=deciding_measures(data.schema))
+        proved = judged(first, by)
+        if not situation.json and ready != [] and str(proved.status) in ("proved", "broken"):
+            say(_("before any attack: {sentence}").format(sentence=headline_sentence(proved)))
+        outcome = examine(data, there, attacks=ready, measures=[], attacked=1.0, progress=progress, **limits)
+        outcome = replace(outcome, scores=first.scores, failed={**first.failed, **outcome.failed})
         if control is not None:
             seed = knowledge["seed"]
             study = inferred_from(data, control, there.public, there.statement, seed=seed, progress=progress)
@@ -270,7 +272,7 @@ def _judge_release(
                 say(_("{name} was not tried: {reason}").format(name=name, reason=reason))
     for name, reason in outcome.failed.items():
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
-    return judged(outcome, by), dict(outcome.failed)
+    return judged(facts_of(outcome, proved.facts), by), dict(outcome.failed)
 
 
 def verdict_parts(verdict: Verdict) -> Iterator[Part]:

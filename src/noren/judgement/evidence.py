@@ -272,12 +272,15 @@ class Facts(ReleaseFacts):
         return 1 - exp(-epsilon) * (1 - delta / _LEAST_OPEN)
 
 
-def facts_of(outcome: Outcome) -> Facts:
-    """Return what was found of a release; what attacks got is known where its secret part is at hand."""
+def facts_of(outcome: Outcome, release: ReleaseFacts | None = None) -> Facts:
+    """Return what was found of a release; what attacks got is known where its secret part is at hand.
+
+    ``release`` is what the release tells by itself, where that was counted before.
+    """
     counts = ReleaseCounts(outcome.release, outcome.original)
     people = counts.people() if outcome.people is None else outcome.people
     results = outcome.guesses, outcome.scores, outcome.failed
-    return facts_counted(counts, *results, people=people, inferred=outcome.inferred)
+    return facts_counted(counts, *results, people=people, inferred=outcome.inferred, release=release)
 
 
 def facts_counted(
@@ -288,12 +291,14 @@ def facts_counted(
     *,
     people: int | None = None,
     inferred: tuple[Inferred, ...] = (),
+    release: ReleaseFacts | None = None,
 ) -> Facts:
     """Return what was found of a release that lies wherever an engine counts."""
     results = (attack_result(name, guess, counts.secret) for name, guess in sorted(guesses.items()))
     tried, people = tuple(results) if counts.has_secret else (), counts.people() if people is None else people
     broken = tuple(sorted(name for name in failed if name in attacks or name == "classes"))
-    about = counts.schema.kind, people, counts.statement, scores, tried, release_facts(counts)
+    release = release_facts(counts) if release is None else release
+    about = counts.schema.kind, people, counts.statement, scores, tried, release
     return facts_from(*about, failed=broken, inferred=inferred)
 
 
@@ -311,7 +316,7 @@ def facts_from(
     """Return what was found of a release whose parts were looked at one by one, perhaps long ago."""
     claimed = claimed_by(statement)
     return Facts(
-        **release.model_dump(),
+        **release.model_dump(include={*ReleaseFacts.model_fields}),
         kind=kind,
         people=people,
         claimed=claimed,
