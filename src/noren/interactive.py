@@ -269,6 +269,7 @@ def judge(
     ledger: str | Path | None = None,
     schema: SchemaLike | None = None,
     attacks: str = "all",
+    budget: str | float | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Verdict:
@@ -290,6 +291,8 @@ def judge(
         People who are not in the original, for inference and copies.
     ledger
         A folder of earlier releases (:class:`noren.ledger.book.Ledger`).
+    budget
+        The time for attacks (see :func:`noren.verdict`).
 
     Examples
     --------
@@ -303,7 +306,7 @@ def judge(
     """
     data, there = as_records(original, schema), open_release(file)
     if isinstance(there, BareRelease):
-        return judging.verdict(data, there, rule, progress=progress)
+        return judging.verdict(data, there, rule, budget=budget, progress=progress)
     data = replace(data, frame=without_spaces(data.frame))
     again: int | None = None
     if ledger is not None:
@@ -316,7 +319,8 @@ def judge(
     others = None if control is None else as_records(control, data.schema)
     others = others and replace(others, frame=without_spaces(others.frame))
     found = read_foreign(there, data, mapping=map, truth=truth)
-    facts = foreign_facts(data, found, others, attacks=attacks, seed=seed, again=again, progress=progress)
+    how: dict[str, Any] = {"attacks": attacks, "budget": budget, "seed": seed, "again": again}
+    facts = foreign_facts(data, found, others, progress=progress, **how)
     return judging.judge(facts, get_rule(rule))
 
 

@@ -10,10 +10,12 @@ after a second (:func:`with_progress_bar`); everything below them is silent unle
 import contextlib
 import functools
 import importlib
+import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from html import escape
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +24,7 @@ from noren.i18n import _
 Function = TypeVar("Function", bound=Callable[..., Any])
 _PATIENCE = 1.0
 _PAUSE = 0.2
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
 class Progress(Protocol):
@@ -54,6 +57,27 @@ def part_of(progress: Progress, start: float, stop: float, name: str = "") -> Pr
         progress(start + (stop - start) * done, ": ".join(filter(None, (name, words))), best)
 
     return report
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let :func:`check_time` raise once the work inside has taken so many seconds, in its threads, too."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def time_is_over() -> bool:
+    """Tell whether the time that :func:`time_limit` sets is over."""
+    return time.monotonic() >= _deadline.get()
+
+
+def check_time() -> None:
+    """Raise :class:`Enough` if the time is over."""
+    if time_is_over():
+        raise Enough
 
 
 class Stoppable:

@@ -44,6 +44,26 @@ def test_what_classes_prove_is_said_before_the_attacks(noren, small_csv, release
         assert "before any attack" not in noren(*words, *more).err
 
 
+def test_a_budget_names_the_attacks_that_were_left_out(noren, small_csv, release, tmp_path) -> None:
+    words = ("judge", small_csv, release, *SCHEMA, "--attacks", "linkage,s1", "--budget", "0")
+    proved = noren(*words, "--rule", "inside", "--json")
+    assert (proved.code, proved.json["verdict"], proved.json["evidence"]) == (0, "proved", [])
+    assert proved.json["left_out"] == {"s1": "out of time", "linkage": "out of time"}
+    shown = noren(*words, "--rule", "inside")
+    assert "before any attack: Proved: " in shown.err
+    assert "Not tried here: s1, linkage. What is proved holds against them too." in shown.out
+    noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p")
+    untried = noren("judge", small_csv, tmp_path / "p", *SCHEMA, "--attacks", "s1", "--budget", "0s", "--json")
+    assert (untried.code, untried.json["verdict"], untried.json["reason"]) == (3, "untried", "not-tried")
+    broken = noren("judge", small_csv, tmp_path / "p", *SCHEMA, "--attacks", "s1", "--budget", "2h", "--json")
+    assert (broken.code, broken.json["verdict"], broken.json["left_out"]) == (1, "broken", {})
+    for wrong in ("soon", "-1", "10 m", "m", "1d", ""):
+        odd = noren("judge", small_csv, release, *SCHEMA, f"--budget={wrong}")
+        assert (odd.code, odd.out, odd.err.count("\n")) == (2, "", 1)
+        assert f"budget = {wrong} is out of range; use 90s, 10m, 2h" in odd.err
+    assert "such as 90s, 10m or 2h" in " ".join(noren("judge", "--help").out.replace("│", " ").split())
+
+
 def test_untried_is_3(noren, small_csv, release, tmp_path) -> None:
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
     noren("publish", tmp_path / "p", "--out", tmp_path / "public", "--override", "a test")

@@ -11,6 +11,7 @@ import pytest
 
 from noren.engines.blocks import abandoned, run_interruptibly
 from noren.i18n import _, activate
+from noren.progress import Enough, time_limit
 
 ENDLESS = """
 import signal
@@ -52,6 +53,20 @@ def interrupted(script: str, folder: Path) -> tuple[int, str]:
         finally:
             process.kill()
     return process.returncode, err
+
+
+def test_work_that_reports_nothing_is_left_when_its_time_is_over() -> None:
+    end, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        end.wait()
+        ended.set()
+
+    with time_limit(0), pytest.raises(Enough):
+        run_interruptibly(work)
+    assert abandoned()
+    end.set()
+    ended.wait()
 
 
 def test_a_kernel_is_left() -> None:

@@ -6,16 +6,21 @@ from typing import Any, ClassVar
 import polars as pl
 import pytest
 
+import noren
 from noren import api
+from noren.attacks import attacks
 from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError
+from noren.judgement.judging import verdict
 from noren.judgement.outcome import examine, label_of, run_outcome
+from noren.judgement.sentences import public_sentence
 from noren.measures import measures
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Attack, Guess
+from noren.work.run import fitting
 
 NOBODY: dict[str, Any] = {"attacks": [], "measures": []}
 
@@ -39,6 +44,20 @@ def test_an_outcome_holds_what_the_single_steps_return(history: History) -> None
     assert outcome.guesses["unique-rows"].pairs.equals(guess.pairs)
     for name in ("cell-error", "effective", "reid-rate"):
         assert outcome.scores[name] == api.measure(history, release, name, guesses=outcome.guesses)
+
+
+def test_a_budget_loses_no_proof_and_makes_no_verdict_better(history: History) -> None:
+    proof = api.protect(history, "generalize-by-count", k=5, seed=1)
+    found = verdict(history, proof, "partner", attacks=["linkage", "s2"], budget=0)
+    assert (found.status, found.facts.left_out) == ("proved", ("s2", "linkage"))
+    bare = api.protect(history, "pseudonymize", seed=1)
+    untried = noren.judge(history, bare, "partner", budget="0s")
+    assert (untried.status, untried.reason, untried.evidence) == ("untried", "not-tried", ())
+    assert set(untried.facts.left_out) == set(fitting(attacks, history.schema))
+    assert "Not tried here: " in untried.sentence
+    assert "Not tried here: " not in public_sentence(untried)
+    with pytest.raises(ParameterError, match="budget = soon is out of range; use 90s, 10m, 2h"):
+        verdict(history, bare, budget="soon")
 
 
 def test_a_ready_method_is_taken_as_it_is(history: History) -> None:

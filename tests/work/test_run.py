@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import noren.progress as progress_module
 from noren import api
 from noren.attacks import attacks
 from noren.errors import ParameterError
@@ -76,3 +78,36 @@ def test_the_cheapest_attack_is_first_and_who_listens_is_last(run: Run, monkeypa
     in_turn = sorted(attacks, key=lambda name: attacks[name].cost)
     assert {*in_turn[:6]} == {f"s{number}" for number in range(1, 7)}
     assert in_turn[-3:] == ["nearest", "linkage", "ensemble"]
+
+
+def test_what_has_no_time_is_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def take_a_minute(name: str, guess: Guess) -> None:
+        now[0] += 60
+
+    store = RunStore(on_guess=take_a_minute)
+    Run(run.engine, run.original, run.release, store).attack(ready("linkage", "jaccard", "s1"), seconds=120)
+    assert (list(store.guesses), store.left_out, store.failures) == (["s1", "jaccard"], ["linkage"], {})
+    # what was found stays, and is not left out where there is no time at all
+    Run(run.engine, run.original, run.release, store).attack(ready("s1", "s2"), seconds=0)
+    assert (list(store.guesses), store.left_out) == (["s1", "jaccard"], ["linkage", "s2"])
+
+
+def test_an_attack_under_way_ends_with_the_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def attack(_engine: Engine, _original: Any, _release: Any, one: Any, *, progress: Any, **_how: Any) -> Guess:
+        progress(0.5, "half of it")
+        now[0] = 61.0
+        progress(1.0, "all of it")
+        raise AssertionError
+
+    monkeypatch.setattr(Engine, "attack", attack)
+    run.attack(ready("jaccard", "unique-rows"), seconds=60)
+    assert (run.store.guesses, run.store.left_out) == ({}, ["jaccard", "unique-rows"])
+    monkeypatch.undo()
+    run.measure([measures.create("cell-error")])  # the time was for attacks
+    assert run.store.scores.keys() == {"cell-error"}

@@ -29,14 +29,12 @@ _OF_SERVERS = frozenset(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     code = run(sys.argv[1:] if arguments is None else arguments)
-    if code == 130:
-        from noren.engines.blocks import abandoned
-
-        if abandoned():  # compiled work that was interrupted still goes on, and an orderly end would wait for it
-            with contextlib.suppress(OSError):
-                sys.stdout.flush()
-                sys.stderr.flush()
-            os._exit(code)
+    blocks = sys.modules.get("noren.engines.blocks")
+    if blocks is not None and blocks.abandoned():  # compiled work still goes on, and an orderly end would wait for it
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 

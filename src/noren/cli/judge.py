@@ -189,6 +189,7 @@ def judge(
     mapping: Annotated[list[str] | None, Option("--map", metavar="COLUMN=ORIGINAL")] = None,
     truth: Annotated[str | None, Option("--truth", metavar="COLUMN")] = None,
     ledger: Path | None = None,
+    budget: Annotated[str | None, Option(metavar="TIME")] = None,
     *,
     knowledge: Knowledge,
     control: Control = None,
@@ -200,20 +201,22 @@ def judge(
     from noren.execution.engine import Engine
     from noren.interactive import judge as judge_foreign
     from noren.judgement.rule import get_rule
+    from noren.work.run import seconds_of
 
     # flags of attacks come last, after the files
     flags = next((at for at, name in enumerate(releases) if str(name).startswith("--")), len(releases))
     files, arguments = releases[:flags], [*map(str, releases[flags:]), *context.args]
     if not files:
         raise ParameterError(_("no file to judge is named; name at least one after the original"))
-    by, opened = get_rule(rule), reading.open(Engine(), original)
+    by, _seconds = get_rule(rule), seconds_of(budget)  # a time that cannot be read is refused before any work
+    opened = reading.open(Engine(), original)
     pairs = dict(pair.rpartition("=")[::2] for pair in mapping or ())
     others = None if control is None else read(control, opened.schema).data
     answers, parts, exit_codes = [], list[Part](), set[int]()
     for file in files:
         if file.is_dir() or (opened.schema.official and not (pairs or truth or ledger)):
             limits = vars(knowledge) | {"seed": seed}
-            judged, failed = _judge_release(opened, file, by, names, arguments, limits, others)
+            judged, failed = _judge_release(opened, file, by, names, arguments, budget, limits, others)
         else:
             given = (name for name, value in vars(knowledge).items() if value != getattr(Knowledge, name))
             if settings := [*arguments, *(f"--{name.replace('_', '-')}" for name in given)]:
@@ -222,7 +225,7 @@ def judge(
             with progress_bar(file.name) as progress:
                 judged = judge_foreign(
                     opened.rows, file, by, map=pairs, truth=truth, control=others, ledger=ledger, attacks=names,
-                    seed=seed, progress=progress,
+                    budget=budget, seed=seed, progress=progress,
                 )  # fmt: skip
             failed = {}
         answers.append(judged.as_dict() | {"release": str(file), "failed": failed})
@@ -233,8 +236,8 @@ def judge(
 
 
 def _judge_release(
-    opened: OriginalInput, release: Path, by: Rule, names: str, arguments: list[str], knowledge: dict[str, Any],
-    control: Records | None,
+    opened: OriginalInput, release: Path, by: Rule, names: str, arguments: list[str], budget: str | None,
+    knowledge: dict[str, Any], control: Records | None,
 ) -> tuple[Verdict, dict[str, str]]:  # fmt: skip
     """Judge a release of this program or a contest's file; return the verdict, and what broke down.
 
@@ -262,7 +265,9 @@ def _judge_release(
         proved = judged(first, by)
         if not situation.json and ready != [] and str(proved.status) in ("proved", "broken"):
             say(_("before any attack: {sentence}").format(sentence=headline_sentence(proved)))
-        outcome = examine(data, there, attacks=ready, measures=[], attacked=1.0, progress=progress, **limits)
+        outcome = examine(
+            data, there, attacks=ready, measures=[], attacked=1.0, budget=budget, progress=progress, **limits
+        )
         outcome = replace(outcome, scores=first.scores, failed={**first.failed, **outcome.failed})
         if control is not None:
             seed = knowledge["seed"]

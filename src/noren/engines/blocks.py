@@ -20,6 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar
 
+from noren.progress import check_time
+
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
@@ -77,7 +79,7 @@ _left: list[threading.Event] = []
 
 
 def run_interruptibly(work: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
-    """Return ``work(*given, **named)``; an interruption from the keyboard is heard while it goes on.
+    """Return ``work(*given, **named)``; an interruption from the keyboard, or the end of the time, ends the wait.
 
     Outside the main thread, where no signal arrives, it is called as it is; so it is inside other such work.
 
@@ -103,7 +105,7 @@ def run_interruptibly(work: Callable[..., Result], *args: Any, **kwargs: Any) ->
     try:
         thread.start()
         while not ended.wait(_SOON):
-            pass
+            check_time()
     except BaseException:
         _left.append(ended)
         raise

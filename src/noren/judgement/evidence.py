@@ -204,6 +204,8 @@ class Facts(ReleaseFacts):
         What the classes of a table come to; None where nobody counted them.
     tried, failed
         What attacks got; and the attacks, or the count of classes, that broke down, of which nothing is known.
+    left_out
+        The attacks for which there was no time.
     inferred
         What was inferred of people in the data and of people who are not, where there was a control group.
     foreign
@@ -220,6 +222,7 @@ class Facts(ReleaseFacts):
     table: TableFacts | None = None
     tried: tuple[AttackResult, ...] = ()
     failed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     inferred: tuple[Inferred, ...] = ()
     foreign: ForeignFacts | None = None
 
@@ -280,7 +283,8 @@ def facts_of(outcome: Outcome, release: ReleaseFacts | None = None) -> Facts:
     counts = ReleaseCounts(outcome.release, outcome.original)
     people = counts.people() if outcome.people is None else outcome.people
     results = outcome.guesses, outcome.scores, outcome.failed
-    return facts_counted(counts, *results, people=people, inferred=outcome.inferred, release=release)
+    facts = facts_counted(counts, *results, people=people, inferred=outcome.inferred, release=release)
+    return facts.model_copy(update={"left_out": outcome.left_out})
 
 
 def facts_counted(

@@ -73,9 +73,13 @@ def foreign_facts(
     attacks: str = "all",
     seed: int = 0,
     again: int | None = None,
+    budget: str | float | None = None,
     progress: Progress = silent,
 ) -> Facts:
-    """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases."""
+    """Return all that can be found of a file from elsewhere; ``again`` counts people of earlier releases.
+
+    Attacks end after the ``budget`` of time; without one, none is left out.
+    """
     cells, published, statement = file.cells, file.published, Statement("unknown")
     listed = [name.strip() for name in attacks.split(",")]
     chosen = None if attacks == "all" else [every_attack.create(name) for name in listed if name not in ("", "none")]
@@ -141,10 +145,10 @@ def foreign_facts(
     if file.truth is None:
         checks["attacks"] = "truth"
     elif chosen != []:
-        checks["attacks"] = ""
         part, release = part_of(progress, 0.5, 0.9), Release(cells, secret, statement)
-        made = examine(known, release, attacks=chosen, measures=[], progress=part, seed=seed)
-        outcome = replace(outcome, guesses=made.guesses, failed=made.failed)
+        made = examine(known, release, attacks=chosen, measures=[], budget=budget, progress=part, seed=seed)
+        outcome = replace(outcome, guesses=made.guesses, failed=made.failed, left_out=made.left_out)
+        checks |= {"attacks": ""} if made.guesses or not made.left_out else {}
     if control is not None:
         outcome = replace(outcome, inferred=inferred_from(known, control, cells, statement, seed=seed).inferred)
     checks["inference"] = "" if outcome.inferred else "control" if control is None else "inapplicable"

@@ -91,6 +91,7 @@ def verdict(
     *,
     schema: SchemaLike | None = None,
     attacks: str | Sequence[Attack | str] | None = None,
+    budget: str | float | None = None,
     progress: Progress = silent,
     **knowledge: Any,
 ) -> Verdict:
@@ -107,6 +108,9 @@ def verdict(
         :class:`Rule`; partner where left out.
     attacks
         Ready ones or names; ``"all"``, or left out: every one that fits the data and needs no parameter.
+    budget
+        The time for attacks, the cheapest of which run first: ``"90s"``, ``"10m"``, ``"2h"``, or 0 for none. The
+        verdict's ``facts.left_out`` names those left out; by default there are none.
     knowledge
         What limits the attackers' knowledge (see :func:`noren.attack`).
 
@@ -124,7 +128,8 @@ def verdict(
     there = read_any_release(Path(release), data) if isinstance(release, str | PathLike) else as_release(release, data)
     measures = deciding_measures(data.schema)
     attacks = None if attacks == "all" else [attacks] if isinstance(attacks, str) else attacks
-    return judge(examine(data, there, attacks=attacks, measures=measures, progress=progress, **knowledge), by)
+    how = {"measures": measures, "budget": budget, "progress": progress} | knowledge
+    return judge(examine(data, there, attacks=attacks, **how), by)
 
 
 def deciding_measures(schema: Schema) -> list[str]:

@@ -14,7 +14,7 @@ from noren.inference.findings import Inferred
 from noren.methods import methods as every_method
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
-from noren.work.run import Run, RunStore, Stage
+from noren.work.run import Run, RunStore, Stage, seconds_of
 
 __all__ = ["Outcome", "examine", "label_of", "non_default_parameters", "people_in", "run_outcome"]
 
@@ -24,9 +24,9 @@ class Outcome:
     """A release with the guesses of attacks and the scores of measures.
 
     ``failed`` names attacks and measures that broke down, with the reason: nothing is known from them, for or against
-    the release. ``people`` says how many people the original is about; left out, those of the secret part are counted.
-    ``inferred`` is what was inferred against a control group, where there was one; ``original`` what was protected,
-    where it is at hand.
+    the release. ``left_out`` names attacks for which there was no time. ``people`` says how many people the original is
+    about; left out, those of the secret part are counted. ``inferred`` is what was inferred against a control group,
+    where there was one; ``original`` what was protected, where it is at hand.
     """
 
     label: str
@@ -34,6 +34,7 @@ class Outcome:
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     scores: Mapping[str, Score] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
     people: int | None = None
     inferred: tuple[Inferred, ...] = ()
     original: Records | None = None
@@ -83,12 +84,14 @@ def examine(
     attacks: Sequence[Attack | str] | None = None,
     measures: Sequence[Measure | str] | None = None,
     label: str | None = None,
+    budget: str | float | None = None,
     progress: Progress = silent,
     **knowledge: Any,
 ) -> Outcome:
     """Attack and measure a release there is (see :func:`run_outcome`).
 
-    ``knowledge`` limits what attackers know, as :func:`noren.api.attack` has it: known, knowledge, item_prefix, seed.
+    Attacks end after the ``budget`` of time, such as ``10m``; what has not ended is left out. ``knowledge`` limits what
+    attackers know, as :func:`noren.api.attack` has it: known, knowledge, item_prefix, seed.
 
     Measures that need what is not at hand (a published release has no secret part, a generalised one no exact values)
     or cannot judge this release are left out where none is asked for by name. An attack or a measure that breaks down
@@ -96,11 +99,13 @@ def examine(
     """
     stages: tuple[tuple[Stage, Any], ...] = (("attack", attacks), ("measure", measures))
     store = RunStore(named=frozenset(stage for stage, choice in stages if choice is not None))
-    Run.in_memory(original, release, store).examine(attacks, measures, progress=progress, **knowledge)
+    how = {"seconds": seconds_of(budget), "progress": progress} | knowledge
+    Run.in_memory(original, release, store).examine(attacks, measures, **how)
     progress(1.0)
     name = label_of(release.statement) if label is None else label
     people = people_in(original)
-    return Outcome(name, release, store.guesses, store.scores, store.failures, people, original=original)
+    found = store.guesses, store.scores, store.failures, tuple(store.left_out)
+    return Outcome(name, release, *found, people, original=original)
 
 
 def label_of(statement: Statement) -> str:

@@ -5,7 +5,7 @@ The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -300,9 +300,19 @@ def remarks(verdict: Verdict, *, public: bool = False) -> list[str]:
         notes.append(say(f"remark.not_covered.{by}"))
     if not public:
         notes += foreign_sentences(facts)
+    if facts.left_out and not public:
+        notes.append(not_tried_sentence(facts.left_out, verdict))
     if failed and verdict.status != VerdictStatus.BROKEN and not public:
         notes.append(say("remark.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed))))
     return notes
+
+
+def not_tried_sentence(names: Sequence[str], verdict: Verdict) -> str:
+    """Return that these attacks were not tried, and what that means; a proof holds against them, too."""
+    message = _("Not tried here: {names}. The verdict says nothing about them.")
+    if verdict.status == VerdictStatus.PROVED:
+        message = _("Not tried here: {names}. What is proved holds against them too.")
+    return message.format(names=listing(list(names), most=len(names)))
 
 
 def by_chance(attempt: AttackEvidence, verdict: Verdict) -> bool:

@@ -154,6 +154,7 @@ class Verdict(BaseModel):
             "remarks": remarks(self),
             "assumed_unknown": list(self.facts.unknown),
             "kept_identifiers": list(self.facts.kept_identifiers),
+            "left_out": dict.fromkeys(self.facts.left_out, "out of time"),
             "rule": self.rule.as_dict(),
             "evidence": [entry.model_dump() for entry in self.evidence],
             "guarantee": guarantee,

@@ -7,6 +7,8 @@ attack does not affect the others.
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -23,28 +25,31 @@ from noren.data.reading import SchemaLike, checked_seed
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.choice import chosen_engine
-from noren.errors import AuditUnfinishedError, InputError, reason_of
+from noren.errors import AuditUnfinishedError, InputError, ParameterError, reason_of
 from noren.execution.engine import Engine, OriginalInput, ProtectResult, ReleaseInput, get_engine
 from noren.execution.files import is_local, local_path
 from noren.measures import measures as every_measure
-from noren.progress import Enough, Progress, part_of, silent
+from noren.progress import Enough, Progress, check_time, part_of, silent, time_is_over, time_limit
 from noren.protocols import Attack, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
 
 Stage = Literal["attack", "measure"]
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 @dataclass
 class RunStore:
     """What a run has so far, in memory; others keep it in files as well.
 
-    ``named`` are the stages whose components somebody asked for by name: what these refuse is raised. ``on_guess`` is
-    called with the name of each attack and its guess, ``on_failure`` instead of noting a failure here.
+    ``left_out`` names attacks for which there was no time. ``named`` are the stages whose components somebody asked for
+    by name: what these refuse is raised. ``on_guess`` is called with the name of each attack and its guess,
+    ``on_failure`` instead of noting a failure here.
     """
 
     guesses: dict[str, Guess] = field(default_factory=dict)
     scores: dict[str, Score] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
     named: frozenset[Stage] = frozenset()
     on_guess: Callable[[str, Guess], None] | None = None
     on_failure: Callable[[str, Exception], None] | None = None
@@ -141,16 +146,27 @@ class Run:
         return cls(Engine(chosen_engine()), data, ReleaseInput.of(release), store)
 
     def attack(
-        self, attacks: Sequence[Attack] | Mapping[str, Attack], *, progress: Progress = silent, **knowledge: Any
+        self,
+        attacks: Sequence[Attack] | Mapping[str, Attack],
+        *,
+        seconds: float = math.inf,
+        progress: Progress = silent,
+        **knowledge: Any,
     ) -> None:
         """Attack the release, the cheapest attack first; who listens to others comes last.
 
-        The same attack may be tried several times under names of its own. ``knowledge`` is as in
-        :func:`noren.api.attack`.
+        What has not ended after so many ``seconds`` is left out: the attack under way, and those behind it. The same
+        attack may be tried several times under names of its own. ``knowledge`` is as in :func:`noren.api.attack`.
         """
         named = attacks if isinstance(attacks, Mapping) else {attack.name: attack for attack in attacks}
         in_turn = sorted(named.items(), key=lambda item: (item[1].listens, item[1].cost))
-        self._each("attack", in_turn, progress, **{"other_guesses": self.store.guesses} | knowledge)
+
+        def report(done: float, words: str = "", best: float | None = None) -> None:
+            check_time()
+            progress(done, words, best)
+
+        with time_limit(seconds):
+            self._each("attack", in_turn, report, **{"other_guesses": self.store.guesses} | knowledge)
 
     def measure(self, measures: Sequence[Measure], *, progress: Progress = silent) -> None:
         """Measure the release, and the guesses that there are."""
@@ -163,17 +179,21 @@ class Run:
         measures: Sequence[Measure | str] | None = None,
         *,
         attacked: float = 0.6,
+        seconds: float = math.inf,
         progress: Progress = silent,
         **knowledge: Any,
     ) -> None:
         """Attack and measure the release; ``attacked`` is the part of the progress that attacks take.
+
+        Attacks end after so many ``seconds``.
 
         Left out, every attack and measure is taken that fits the data and needs no parameter; measures whose needs
         (a guess, the secret part, exact values) are not there are left out then.
         """
         schema = self.original.schema
         names = fitting(every_attack, schema) if attacks is None else attacks
-        self.attack(_ready(every_attack, names), progress=part_of(progress, 0.0, attacked), **knowledge)
+        part = part_of(progress, 0.0, attacked)
+        self.attack(_ready(every_attack, names), seconds=seconds, progress=part, **knowledge)
         if measures is None:
             there = self.release.available_evidence(self.store.guesses)
             measures = [name for name in fitting(every_measure, schema) if every_measure[name].needs <= there]
@@ -189,11 +209,11 @@ class Run:
         work: Callable[..., Any] = self.engine.attack if stage == "attack" else self.engine.measure
         for at, (name, judge) in enumerate(judges):
             part = part_of(progress, at / len(judges), (at + 1) / len(judges), name)
-            part(0.0)
             if self.store.was_tried(stage, name):
                 continue
             with self.store.doing(stage, name):
                 try:
+                    part(0.0)
                     begin, answer = time.perf_counter(), find(name)
                     if answer is not None:
                         add(name, answer, None)
@@ -201,7 +221,9 @@ class Run:
                     answer = work(self.original, self.release, judge, progress=part, **how)
                     add(name, answer, time.perf_counter() - begin)
                 except Enough:
-                    raise
+                    if not time_is_over():
+                        raise
+                    store.left_out.append(name)
                 except Exception as error:
                     self.store.fail(stage, name, error)
 
@@ -218,6 +240,20 @@ def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
         if registry[name].fits(schema)
         and not any(about.is_required() for about in registry[name].model_fields.values())
     ]
+
+
+def seconds_of(duration: str | float | None) -> float:
+    """Return the seconds of a duration such as ``90s``, ``10m``, ``2h`` or ``0``; without one no end.
+
+    >>> seconds_of("10m"), seconds_of(0), seconds_of(None)
+    (600.0, 0.0, inf)
+    """
+    if duration is None:
+        return math.inf
+    parts = re.fullmatch(r"(\d+\.?\d*)([smh]?)", str(duration).strip())
+    if parts is None:
+        raise ParameterError.out_of_range("budget", duration, "90s, 10m, 2h")
+    return float(parts[1]) * _UNITS[parts[2]]
 
 
 def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:

@@ -18,7 +18,7 @@ from noren.judgement import sentences
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.page_text import printable
 from noren.judgement.rule import RECIPIENTS, RULES
-from noren.judgement.verdict import Verdict, VerdictStatus
+from noren.judgement.verdict import Verdict
 from noren.measures.losses import Losses
 from noren.methods import methods as every_method
 from noren.registry import flags
@@ -145,10 +145,7 @@ def untried_sentence(visit: ProjectRequest, view: Result, verdict: Verdict) -> s
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
     known = {tried.attack for tried in view.facts.tried} | {part["component"] for part in failures(view.outcome)}
     names = [name for name in fitting(every_attack, visit.studio.schema(visit.project.id)) if name not in known]
-    message = _("Not tried here: {names}. The verdict says nothing about them.")
-    if verdict.status == VerdictStatus.PROVED:
-        message = _("Not tried here: {names}. What is proved holds against them too.")
-    return message.format(names=", ".join(names)) if names else ""
+    return sentences.not_tried_sentence(names, verdict) if names else ""
 
 
 def _step(step: StepView) -> dict[str, Any]:
