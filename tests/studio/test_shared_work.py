@@ -63,7 +63,7 @@ def do(
 ) -> tuple[dict[str, Any], Path]:
     folder = project / "jobs" / job
     folder.mkdir(parents=True, exist_ok=True)
-    return running.do(asked, folder, silent), folder
+    return running.do(asked, folder, progress), folder
 
 
 def swept(project: Path, k: Any, **more: Any) -> Any:
@@ -100,6 +100,16 @@ def test_a_run_finds_what_a_sweep_did(project: Path, worked: list[str]) -> None:
     assert fresh == summary
     for name in ("public.parquet", "secret/pseudonyms.parquet", "statement.json"):
         assert (folder / "release" / name).read_bytes() == (fresh_folder / "release" / name).read_bytes()
+
+
+@pytest.mark.parametrize(("k", "label"), [(5, "◆ proved"), (3, "▲ broken")])
+def test_what_classes_tell_is_said_while_attacks_go_on(project: Path, k: int, label: str) -> None:
+    words: list[str] = []
+    asked = order(project, k, rule="partner")
+    do(project, asked, progress=lambda done, text="", best=None: words.append(text))
+    attacked = [text for text in words if any(name in text for name in ATTACKS)]
+    assert attacked
+    assert {text.partition(": ")[0] for text in attacked} == {label}
 
 
 def test_explore_goes_on_with_a_stopped_sweep(project: Path, noren: Command, worked: list[str]) -> None:

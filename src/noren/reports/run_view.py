@@ -37,6 +37,7 @@ from noren.judgement.frontier import RiskUtilityPoint, risk_utility_point
 from noren.judgement.numbers import count, decimal
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import plain, printable, printable_texts
+from noren.judgement.release_facts import ReleaseFacts
 from noren.judgement.verdict import Verdict
 from noren.measures import measures
 from noren.measures.safety.table_classes import table_classes
@@ -154,8 +155,8 @@ class RunView(_View):
         return risk_utility_point(self.label, verdict, known)
 
 
-def run_view(original: Records, outcome: Outcome) -> RunView:
-    """Return what the page of a run shows; see the parts for what each holds.
+def run_view(original: Records, outcome: Outcome, counted: ReleaseFacts | None = None) -> RunView:
+    """Return what the page of a run shows; see the parts for what each holds. ``counted`` is as in ``facts_of``.
 
     >>> from noren import api
     >>> from noren.judgement.judging import judge
@@ -174,7 +175,7 @@ def run_view(original: Records, outcome: Outcome) -> RunView:
         label=printable(outcome.label),
         kind=original.schema.kind,
         people=people,
-        facts=facts_of(replace(outcome, people=people)),
+        facts=facts_of(replace(outcome, people=people), counted),
         statement=StatementView(
             method=printable(release.statement.method),
             noren=printable(release.statement.noren),

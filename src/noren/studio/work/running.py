@@ -27,6 +27,10 @@ from noren.errors import FileError
 from noren.execution.engine import OriginalInput, ServerEngine
 from noren.execution.session import report_stages
 from noren.i18n import _
+from noren.judgement.evidence import VerdictStatus, facts_of
+from noren.judgement.judging import deciding_measures, judge
+from noren.judgement.sentences import verdict_label
+from noren.measures import measures as every_measure
 from noren.measures.losses import losses
 from noren.progress import Progress, part_of
 from noren.reports.run_view import column_cells, row_pairs, run_view
@@ -65,18 +69,24 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
         run = Run.protect(engine, data, method, folder / "release", results, **how)
         release = run.release.whole
         results.release = release if shared.is_of(folder / "release") else None
+        # what classes prove or refute is known before any attack, and said while attacks go on
+        deciding = deciding_measures(original.schema)
+        run.measure([every_measure.create(n) for n in deciding if n in (order.get("measures") or deciding)])
+        counted = facts_of(results.outcome(release))
+        status = judge(counted, order.get("rule")).status
+        proof = verdict_label(status) if status in (VerdictStatus.PROVED, VerdictStatus.BROKEN) else ""
         run.examine(
             order.get("attacks"),
             order.get("measures"),
             attacked=(attacked - released) / (measured - released),
-            progress=part_of(progress, released, measured),
+            progress=part_of(progress, released, measured, proof),
         )
     progress(measured, _("preparing"))
     summary = {"failed": results.failed, "audited": results.audited, "engines": results.engines}
     pairs = row_pairs(original, release)
     pq.write_table(pairs.to_arrow(), folder / "rows.parquet", compression="zstd")
     progress(_VIEWED)
-    view: dict[str, Any] = run_view(original, results.outcome(release)).model_dump(mode="json") | summary
+    view: dict[str, Any] = run_view(original, results.outcome(release), counted).model_dump(mode="json") | summary
     view["cells"] = [cells.model_dump(mode="json") for cells in column_cells(pairs, original, release)]
     write_json(folder / "result.json", view)
     progress(0.95)
