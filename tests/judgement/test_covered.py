@@ -14,6 +14,7 @@ from noren.data.release import Release, Statement
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
+from noren.execution.engine import ReleaseCounts
 from noren.judgement.evidence import Facts, facts_of
 from noren.judgement.judging import judge, verdict
 from noren.judgement.outcome import Outcome, examine
@@ -243,3 +244,17 @@ def test_a_table_without_sensitive_columns_is_judged_with_its_other_columns() ->
     judged = noren.verdict(data, noren.protect(data, "mondrian", k=2, seed=1, schema=roles), schema=roles)
     assert judged.status == "proved"
     assert judged.facts.known_least == 10
+
+
+def test_what_customers_spent_is_summed_by_hand() -> None:
+    roles = {"who": "customer", "paid": "price", "n": "quantity"}
+    schema = Schema.of({"columns": {name: {"role": role, "optional": True} for name, role in roles.items()}})
+    rows = {"who": ["b", "a", None, "b"], "paid": [1.5, None, 5.0, 2.0], "n": [1, 2, 3, 4]}
+    original = History.of(rows, schema)
+    release = api.protect(
+        History.of({name: values[:2] for name, values in rows.items()}, schema), "pseudonymize", seed=1
+    )
+    spent = ReleaseCounts(release, original).spent()
+    assert spent is not None
+    assert spent.rows() == [("b", 2, 3.5, 5.0), ("a", 1, 0.0, 2.0)]
+    assert ReleaseCounts(release).spent() is None

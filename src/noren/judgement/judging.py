@@ -128,7 +128,7 @@ def verdict(
     there = read_any_release(Path(release), data) if isinstance(release, str | PathLike) else as_release(release, data)
     measures = deciding_measures(data.schema)
     attacks = None if attacks == "all" else [attacks] if isinstance(attacks, str) else attacks
-    how = {"measures": measures, "budget": budget, "progress": progress} | knowledge
+    how: dict[str, Any] = {"measures": measures, "budget": budget, "progress": progress} | knowledge
     return judge(examine(data, there, attacks=attacks, **how), by)
 
 

@@ -99,7 +99,7 @@ def examine(
     """
     stages: tuple[tuple[Stage, Any], ...] = (("attack", attacks), ("measure", measures))
     store = RunStore(named=frozenset(stage for stage, choice in stages if choice is not None))
-    how = {"seconds": seconds_of(budget), "progress": progress} | knowledge
+    how: dict[str, Any] = {"seconds": seconds_of(budget), "progress": progress} | knowledge
     Run.in_memory(original, release, store).examine(attacks, measures, **how)
     progress(1.0)
     name = label_of(release.statement) if label is None else label
