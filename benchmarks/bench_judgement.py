@@ -10,18 +10,26 @@ Sixteen attackers work independently of each other. Each of ``--simulations`` re
 * names dealt in the order of customers inside classes of five that claim k = 5: *proved* would be false;
 * classes of five whose names leak, so that an attacker is right with 0.4: *proved* would be false.
 
+With ``--proof`` it measures instead what a verdict from class counts alone takes as rows grow (``noren judge --budget
+0``, a process of its own, reading included): histories of ten rows per customer, released by ``generalize-by-count``.
+
 python benchmarks/bench_judgement.py [--simulations 300]
+python benchmarks/bench_judgement.py --proof 100000,1000000,10000000 [--folder data/]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
-from machine import facts, report, table
+from machine import facts, report, run, run_python, table
 
 from noren.data.frames import History
 from noren.data.release import Release, Statement
@@ -88,10 +96,50 @@ def simulated(people: int, simulations: int) -> dict[str, int]:
     return dict(counts)
 
 
+PROTECT = """
+import sys
+from noren import api
+from noren.data.reading import read
+original = [read(sys.argv[1], "sample").data]
+api.protect(original.pop(), "generalize-by-count", k=5, seed=1, audit=False).save(sys.argv[2])
+"""
+
+
+def measure_proofs(sizes: list[int], folder: Path) -> None:
+    """Judge a release of each size by its classes alone; what the folder has of them is not made again."""
+    noren, rows = [sys.executable, "-m", "noren"], []
+    for size in sizes:
+        original, release = folder / f"b{size}.parquet", folder / f"r{size}"
+        if not original.exists():
+            words = ["--customers", str(size // 10), "--rows", str(size), "--items", "4000", "--seed", "1"]
+            run(*noren, "sample", *words, "--out", str(original))
+        if not release.exists():
+            run_python(PROTECT, str(original), str(release))
+        done = run(*noren, "judge", str(original), str(release), "--schema", "sample", "--budget", "0", "--json")
+        if not done.ok:
+            sys.exit(done.output[-2000:])
+        times = f"{done.processor_seconds:.1f}", f"{done.seconds:.1f}", f"{done.peak_bytes / 1e9:.2f}"
+        rows.append([f"{size:,}", f"{size // 10:,}", json.loads(done.output)["verdict"], *times])
+    report(
+        "judgement-proof",
+        "What a verdict from class counts alone takes",
+        facts("noren", "polars"),
+        "`noren judge ORIGINAL RELEASE --budget 0`, the whole process: ten rows per customer, classes of five.",
+        table(["rows", "customers", "verdict", "processor s", "wall s", "peak GB"], rows),
+    )
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--simulations", type=int, default=300)
-    trials = words.parse_args().simulations
+    words.add_argument("--proof", default="", help="numbers of rows")
+    words.add_argument("--folder", type=Path, help="where releases to prove are, and are put")
+    options = words.parse_args()
+    if options.proof:
+        with TemporaryDirectory() as own:
+            measure_proofs([int(size) for size in options.proof.split(",")], options.folder or Path(own))
+        return
+    trials = options.simulations
     results = {people: simulated(people, trials) for people in SIZES}
     rows = []
     for name, about in ROWS.items():
