@@ -251,9 +251,7 @@ def test_what_customers_spent_is_summed_by_hand() -> None:
     schema = Schema.of({"columns": {name: {"role": role, "optional": True} for name, role in roles.items()}})
     rows = {"who": ["b", "a", None, "b"], "paid": [1.5, None, 5.0, 2.0], "n": [1, 2, 3, 4]}
     original = History.of(rows, schema)
-    release = api.protect(
-        History.of({name: values[:2] for name, values in rows.items()}, schema), "pseudonymize", seed=1
-    )
+    release = api.protect(original.take(pl.Series([0, 1])), "pseudonymize", seed=1)
     spent = ReleaseCounts(release, original).spent()
     assert spent is not None
     assert spent.rows() == [("b", 2, 3.5, 5.0), ("a", 1, 0.0, 2.0)]

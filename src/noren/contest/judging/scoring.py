@@ -281,7 +281,7 @@ def _baseline(
     chosen = rulebook.baseline_attacks()
     for done, (key, (attack, how)) in enumerate(chosen.items()):
         part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen))
-        limits = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
+        limits: dict[str, Any] = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
         run.attack({key: attack}, progress=part, **limits)
     return results
 
