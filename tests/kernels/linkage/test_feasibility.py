@@ -101,6 +101,18 @@ def test_long_histories() -> None:
     assert candidates(known, public).counts.tolist() == [1, 2]
 
 
+def test_rows_that_an_item_does_not_tell_apart_are_sorted_by_value() -> None:
+    draw = np.random.default_rng(1)
+    customers = [[(0, float(x)) for x in draw.integers(0, 50, draw.integers(1, 4))] for _ in range(40)]
+    lows = draw.integers(0, 50, (200, 2))
+    pseudonyms: list[list[Row]] = [[([0], (float(x), float(x + 3))) for x in pair] for pair in lows]
+    known = known_of(customers)
+    found = candidates(known, public_of(pseudonyms, known))
+    assert known.by_column[2] == {0, 1}
+    expected = [[who for who, rows in enumerate(customers) if possible(said, rows)] for said in pseudonyms]
+    assert listed(found) == expected
+
+
 def graph(edges: list[list[int]], customers: int) -> Candidates:
     first = np.concatenate(([0], np.cumsum([len(one) for one in edges]))).astype(np.int64)
     return Candidates(first, np.array([c for one in edges for c in one], dtype=np.int64), customers)

@@ -1,9 +1,10 @@
 """Which customers may be behind a pseudonym: every public row needs a row of theirs that fits it, each its own.
 
-That is a matching in a bipartite graph, for each pseudonym and customer. Three cheap questions come first, and nearly
-always answer no: does the public row that the fewest known rows fit in one column fit any of theirs, have they enough
-rows, does every other row fit one? Of sorted columns the first question looks at nobody else's rows. Rows that fit all
-of the customer's need no edges: once the others are matched, enough rows are left for them.
+That is a matching in a bipartite graph, for each pseudonym and customer. Cheap questions come first, and nearly always
+answer no: have they enough rows, does a row of theirs fit each of the few public rows that the fewest known rows fit?
+These are answered by lists, which hold the known rows of an item, or of values between two: who is in all lists is
+found by going through one after another, without a look at anybody's rows. Rows that fit all of the customer's need no
+edges: once the others are matched, enough rows are left for them.
 
 Numbers stand for everything: a text is its code, a missing value NaN, a suppressed cell the range from -inf to inf.
 Column 0 is the item, by which rows are looked up.
@@ -22,13 +23,19 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Flags, Real, Whole
 from noren.kernels.compiling import kernel, part
+from noren.kernels.linkage.last_match import numbered_keys
 from noren.kernels.ordered import first_from, sort_range
 
 _BLOCK = 16
 """Pseudonyms of the first block; those after it are as many as take about a tenth of a second."""
 _SOON, _LATE = 0.05, 0.2
 _BY_ITEM = 0
-_NOTHING_SAID = -1
+_LISTS = 6
+"""Rows of a pseudonym whose lists are gone through, as long as that takes less time than who is left."""
+_DEAR = 256
+"""Entries of a list that take as long as a customer whose rows are looked at."""
+_SORTING = 64
+"""Entries that take as long as to sort a row into a list."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +48,10 @@ class KnownRows:
     """Where each customer's rows start, and where the last one's end."""
     customer: Whole
     """The customer of each row."""
-    by_item: Codes
+    item: Codes
+    """The item of each row; one more than there are where it is missing."""
     item_first: Whole
-    """``by_item``, ``item_first``: all rows by item, and where the rows of each item start."""
+    """Where the rows of each item start, of all rows by item."""
 
     @classmethod
     def of(cls, values: Real, customer: Whole, customers: int, items: int) -> KnownRows:
@@ -53,18 +61,29 @@ class KnownRows:
         values, customer = values[order], customer[order]
         del there, order
         first = np.concatenate(([0], np.cumsum(np.bincount(customer, minlength=customers)))).astype(np.int64)
-        item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.int64)
-        by_item = np.argsort(item, kind="stable").astype(np.int32)
+        item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.int32)
         item_first = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items + 1)))).astype(np.int64)
-        return cls(values, first, customer, by_item, item_first)
+        return cls(values, first, customer, item, item_first)
 
     @cached_property
-    def by_column(self) -> Codes:
-        """All rows by each column but the item's, which has an order of its own."""
-        order = np.empty(self.values.T.shape, dtype=np.int32)
-        for at in range(1, len(order)):
-            order[at] = np.argsort(self.values[:, at], kind="stable")
-        return order
+    def by_column(self) -> tuple[Codes, list[tuple[Real, Whole]], set[int]]:
+        """All rows by each column, the values of each but the item's and where each starts, and columns that are done.
+
+        Of a row there are the customer and, for each further column, which of its values.
+        """
+        lines = np.empty(self.values.T.shape + self.values.shape[1:], dtype=np.int32)  # those not done take no memory
+        coded, levels = lines[_BY_ITEM], list[tuple[Real, Whole]]()
+        order = np.argsort(self.item.astype(np.min_scalar_type(len(self.item_first))), kind="stable")
+        coded[:, 0] = self.customer[order]
+        for at in range(1, len(lines)):
+            number, first = numbered_keys((self.values[:, at] + 0.0).view(np.int64))  # of two zeros one
+            values = self.values[first, at]
+            by_size = np.argsort(values)
+            place = np.empty(len(first), dtype=np.int32)
+            place[by_size] = np.arange(len(first), dtype=np.int32)
+            coded[:, at] = place[number[order]]
+            levels.append((values[by_size], np.append(0, np.cumsum(np.bincount(number)[by_size]))))
+        return lines, levels, {_BY_ITEM}
 
     @property
     def counts(self) -> Whole:
@@ -178,7 +197,7 @@ def candidate_blocks(
         stop = min(start + size, pseudonyms)
         begin = time.monotonic()
         first, customer = _search(
-            *(known.values, known.first, known.customer, known.by_item, known.item_first, public, *lookup),
+            *(known.values, known.first, known.item_first, public, *lookup),
             *(len(known.counts) if enough is None else enough, start, stop),
         )
         took = time.monotonic() - begin
@@ -187,38 +206,44 @@ def candidate_blocks(
         start = stop
 
 
-def _lookups(known: KnownRows, public: PublicRows) -> tuple[Codes, Whole, Whole, Whole, Whole]:
-    """Return, for each pseudonym, through which row and column its candidates are looked up.
+def _lookups(known: KnownRows, public: PublicRows) -> tuple[Codes, Whole, Real, Whole]:
+    """Return all rows by each column, and the lists in which the candidates of each pseudonym must be.
 
-    Of all cells of its rows that which the fewest known rows fit: the row, the column, and where the rows that fit
-    stand among all rows sorted by that column, which come first. The item's column, :data:`_BY_ITEM`, has its own
-    order; a pseudonym of which nothing is said has the column :data:`_NOTHING_SAID`.
+    There is one for each of its rows that the fewest known rows fit, by the cell that the fewest fit, the shortest
+    first: the row, the column, where the list starts and ends (of items there are several); how long it is; and of each
+    further column the first value that the row allows, and the first after them. A list that is infinitely long does
+    not exist: the rows say nothing, or there are no more. A column in which no list is much shorter is not sorted by.
     """
     rows, columns = public.lo.shape
-    order = known.by_column
-    begin, end = np.zeros((rows, columns), dtype=np.int64), np.zeros((rows, columns), dtype=np.int64)
-    fitting = np.empty((rows, columns))
-    fitting[:, 0] = public.allowed
+    lines, levels, done = known.by_column
+    allowed = np.zeros((rows + 1, columns, 2), dtype=np.int64)
+    fitting, ends = np.full((rows + 1, columns), np.inf), allowed.copy()
+    fitting[:-1, _BY_ITEM] = public.allowed
+    for at, (values, starts) in enumerate(levels, start=1):
+        lo, hi = public.lo[:, at], public.hi[:, at]
+        allowed[:-1, at, 0] = np.searchsorted(values, lo, side="left")
+        allowed[:-1, at, 1] = np.maximum(np.searchsorted(values, hi, side="right"), allowed[:-1, at, 0])
+        free = (lo == -np.inf) & (hi == np.inf)
+        allowed[:-1, at, 1][free] = len(values)
+        ends[:, at] = starts[allowed[:, at]]
+        fitting[:-1, at] = np.where(free, np.inf, ends[:-1, at, 1] - ends[:-1, at, 0])
+    some = public.first[:-1][public.counts > 0]
+    shortest = np.minimum.reduceat(fitting, some) if len(some) else fitting[:0]
     for at in range(1, columns):
-        ordered = known.values[order[at], at]
-        begin[:, at] = np.searchsorted(ordered, public.lo[:, at], side="left")
-        end[:, at] = np.maximum(np.searchsorted(ordered, public.hi[:, at], side="right"), begin[:, at])
-        free = (public.lo[:, at] == -np.inf) & (public.hi[:, at] == np.inf)
-        fitting[:, at] = np.where(free, np.inf, end[:, at] - begin[:, at])
-    column = fitting.argmin(axis=1) if rows else np.zeros(0, dtype=np.int64)
-    least = fitting[np.arange(rows), column]
-    who = np.repeat(np.arange(len(public.counts)), public.counts)
-    # the first of the rows with the least number, pseudonym by pseudonym
-    best = np.lexsort((least, who))[public.first[:-1][public.counts > 0]]
-    row = np.zeros(len(public.counts), dtype=np.int64)
-    through = np.full(len(public.counts), _NOTHING_SAID, dtype=np.int64)
-    some = public.counts > 0
-    row[some] = best
-    through[some] = np.where(np.isinf(least[best]), _NOTHING_SAID, column[best])
-    place = np.maximum(through, 0)
-    if not rows:
-        return order, row, through, row, row
-    return order, row, through, begin[row, place], end[row, place]
+        best = shortest[:, list(done)].min(axis=1)
+        shorter = shortest[:, at] < best
+        if at not in done and (best[shorter] - shortest[shorter, at]).sum() > _SORTING * len(known.customer):
+            lines[at] = lines[_BY_ITEM][np.argsort(lines[_BY_ITEM][:, at], kind="stable")]
+            done.add(at)
+    fitting[:, [at for at in range(columns) if at not in done]] = np.inf
+    column = fitting.argmin(axis=1)
+    least = fitting[np.arange(rows + 1), column]
+    by_length = np.append(np.lexsort((least[:-1], np.repeat(np.arange(len(public.counts)), public.counts))), rows)
+    place = public.first[:-1, None] + np.arange(_LISTS)
+    row = by_length[np.where(place < public.first[1:, None], place, rows)]
+    through = column[row]
+    lists = np.stack([row, through, ends[row, through, 0], ends[row, through, 1]], axis=-1)
+    return lines, lists, least[row], allowed[row]
 
 
 @part()
@@ -238,16 +263,15 @@ def fits(values: Real, row: int, public: PublicRows, target: int, column: int) -
 
 @kernel()
 def _search(
-    values: Real, known_first: Whole, customer: Whole, by_item: Codes, item_first: Whole, public: PublicRows,
-    order: Codes, lookup_row: Whole, lookup_column: Whole, lookup_begin: Whole, lookup_end: Whole,
-    enough: int, start: int, stop: int,
+    values: Real, known_first: Whole, item_first: Whole, public: PublicRows, lines: Codes, lists: Whole, length: Real,
+    allowed: Whole, enough: int, start: int, stop: int,
 ) -> tuple[Whole, NDArray[np.int32]]:  # fmt: skip  # pragma: no cover (compiled)
     """Return the candidates of the pseudonyms from ``start`` to ``stop``, at most ``enough`` of each."""
     customers, public_first, set_first = len(known_first) - 1, public.first, public.set_first
     first = np.zeros(stop - start + 1, dtype=np.int64)
     people = np.empty(max(customers, 16), dtype=np.int32)
     total = 0
-    seen_by = np.full(customers, -1, dtype=np.int64)
+    seen = np.full(customers, -1, dtype=np.int32)  # the last list that each customer was in
     most_public, most_known = 0, 0
     for pseudonym in range(start, stop):
         most_public = max(most_public, public_first[pseudonym + 1] - public_first[pseudonym])
@@ -260,44 +284,45 @@ def _search(
         p0, p1 = public_first[pseudonym], public_first[pseudonym + 1]
         if total + customers > len(people):
             people = np.concatenate((people, np.empty(len(people) + customers, dtype=np.int32)))
-        before = total
-        through = lookup_column[pseudonym]
-        rarest = lookup_row[pseudonym]
-        # runs of rows: one of a sorted column, or one for each item that the rarest row lists
-        runs = 1
-        if through == _BY_ITEM:
-            runs = public.set_stop[rarest, 0] - set_first[rarest, 0]
-        elif through == _NOTHING_SAID:
-            runs = 0
+        found, left = 0, 0
+        if length[pseudonym, 0] == np.inf:
             for who in range(customers):
-                if total - before == enough:
-                    break
-                if known_first[who + 1] - known_first[who] >= p1 - p0:
-                    people[total] = who
-                    total += 1
-        for run in range(runs):
-            begin, end = lookup_begin[pseudonym], lookup_end[pseudonym]
-            if through == _BY_ITEM:
-                item = int(public.members[set_first[rarest, 0] + run])
-                begin, end = item_first[item], item_first[item + 1]
-            for place in range(begin, end):
-                if total - before == enough:
-                    break
-                row = by_item[place] if through == _BY_ITEM else order[through, place]
-                who = customer[row]
-                if seen_by[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
-                    continue
-                if not fits(values, row, public, rarest, 0):
-                    continue
-                seen_by[who] = pseudonym
-                possible = p1 - p0 == 1
-                if not possible:
-                    k0, k1 = known_first[who], known_first[who + 1]
-                    possible, edges = _matches(values, k0, k1, public, p0, p1, edges, room, room_known)
-                if possible:
-                    people[total] = who
-                    total += 1
-        sort_range(people, before, total)
+                if found < enough and known_first[who + 1] - known_first[who] >= p1 - p0:
+                    people[total + found] = who
+                    found += 1
+        for turn in range(_LISTS):
+            if length[pseudonym, turn] == np.inf or (turn > 0 and length[pseudonym, turn] > _DEAR * left):
+                break
+            mark, left = (pseudonym - start) * _LISTS + turn, 0
+            row, column, begin, end = lists[pseudonym, turn]
+            within = allowed[pseudonym, turn]
+            runs = public.set_stop[row, 0] - set_first[row, 0] if column == _BY_ITEM else 1
+            for run in range(runs):
+                if column == _BY_ITEM:
+                    item = int(public.members[set_first[row, 0] + run])
+                    begin, end = item_first[item], item_first[item + 1]
+                for place in range(begin, end):
+                    fitting = True
+                    for at in range(1, lines.shape[2]):
+                        fitting &= within[at, 0] <= lines[column, place, at] < within[at, 1]
+                    who = lines[column, place, 0]
+                    if not fitting or (turn > 0 and seen[who] != mark - 1) or seen[who] >= mark:
+                        continue
+                    if turn == 0 and known_first[who + 1] - known_first[who] < p1 - p0:
+                        continue
+                    seen[who] = mark
+                    people[total + left] = who
+                    left += 1
+        for at in range(total, total + left):
+            if found == enough:
+                break
+            k0, k1 = known_first[people[at]], known_first[people[at] + 1]
+            possible, edges = _matches(values, k0, k1, public, p0, p1, edges, room, room_known)
+            if possible:
+                people[total + found] = people[at]
+                found += 1
+        sort_range(people, total, total + found)
+        total += found
         first[pseudonym - start + 1] = total
     return first, people[:total].copy()
 
