@@ -105,7 +105,8 @@ def test_free_sizes_beat_equal_ones() -> None:
 @given(st.integers(0, 10**6), st.integers(1, 3), st.sampled_from([0.0, 0.5, 5.0]))
 def test_the_tables_stay_true_step_by_step(seed: int, least: int, heat: float) -> None:
     sets = random_sets(15, 12, seed)
-    state = module._start(sets, 12, 4, seed)
+    dice = np.array([seed], dtype=np.uint64)
+    _sets, state = module._state(sets, 12, np.arange(15), np.arange(15) * 4 // 15, 4, dice)
     cost = int((state.size * state.union).sum())
     order = np.argsort(sets.item, kind="stable")
     buyers = np.repeat(np.arange(15, dtype=np.int32), sets.sizes)[order]
@@ -126,6 +127,21 @@ def test_the_tables_stay_true_step_by_step(seed: int, least: int, heat: float) -
                 ring.add(at)
                 at = int(state.after[at])
             assert ring == set(np.flatnonzero(state.cluster == state.cluster[u]).tolist())
+
+
+def test_in_groups_everything_holds_and_little_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = random_sets(300, 60, 4)
+    whole = union_clusters(sets, 60, 60, 2, steps=2_000, seed=1)
+    monkeypatch.setattr(module, "_TOGETHER", 50)
+    monkeypatch.setattr(module, "_FEWEST", 10)
+    heard: list[tuple[float, int]] = []
+    found = union_clusters(sets, 60, 60, 2, steps=2_000, seed=1, report=lambda *said: heard.append(said))
+    assert found.added == heard[-1][1] == added_records(sets, found.cluster)
+    assert found.searched == heard[-1][0] == 1
+    assert np.bincount(found.cluster, minlength=60).min() >= 2
+    assert found.added < 1.05 * whole.added
+    again = union_clusters(sets, 60, 60, 2, steps=2_000, seed=1)
+    assert (again.cluster == found.cluster).all()
 
 
 def test_a_stopped_search_keeps_the_best_so_far() -> None:

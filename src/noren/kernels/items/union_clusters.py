@@ -5,6 +5,10 @@ least ``Σ s·|union|``. Sizes are free: customers with few items may fill large
 The search is simulated annealing: one customer moves to another cluster, or two change places, and a step that adds
 records is taken with a chance that falls as the search cools. How many members of each cluster have each item is kept,
 so a step costs as much as the sets of those who move.
+
+Of many customers those tables are too large for a processor's cache, and a step takes several times as long. Then the
+clusters are dealt into groups anew in each of some rounds, and a round moves customers inside of groups alone: in the
+end nearly all clusters have met, and the tables of a group are small however many customers there are.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +36,8 @@ _COLDER = 50.0
 """How many times colder the search ends than it began."""
 _FROZEN = 0.03
 """The last share of the steps, in which the additions never rise."""
+_TOGETHER, _FEWEST, _ROUNDS = 2_000, 100, 32
+"""Customers and clusters that a group has at least, in the mean, and how often groups are dealt."""
 _SWAPS, _GUIDED = 26_214, 32_768
 """How many of 65,536 steps swap two customers (0.4), and how many look where an item in common is (0.5)."""
 
@@ -114,28 +121,46 @@ def union_clusters(
     (0, [2, 4])
     """
     report = report or (lambda done, added: None)
-    state = _start(sets, items, count, seed)
-    own = int(sets.sizes.sum())
-    best, cost = state.cluster.copy(), int((state.size * state.union).sum())
+    people, own = len(sets.sizes), int(sets.sizes.sum())
+    cluster = np.empty(people, dtype=np.int64)  # of equal size at first, sets of like size together
+    cluster[np.argsort(-sets.sizes, kind="stable")] = np.arange(people) * count // people
+    best, cost = cluster.copy(), added_records(sets, cluster) + own
     lowest = cost
-    order = np.argsort(sets.item, kind="stable")
-    buyers = np.repeat(np.arange(len(sets.sizes), dtype=np.int32), sets.sizes)[order]  # who has each item
-    buyers_first = np.concatenate([[0], np.cumsum(np.bincount(sets.item, minlength=items))])
-    total = steps * len(best) if 1 < count < len(best) else 0
-    hot = max(own / max(len(best), 1), 1.0) * math.sqrt(len(best) / count) / 5
-    cooling = int(total * (1 - _FROZEN))
-    done = 0
+    total = steps * people if 1 < count < people else 0
+    hot = max(own / max(people, 1), 1.0) * math.sqrt(people / count) / 5
+    dice = np.random.SeedSequence(seed).generate_state(1, np.uint64).astype(np.uint64)
+    groups = max(min(people // _TOGETHER, count // _FEWEST), 1)
+    rounds = _ROUNDS if groups > 1 else 1
+    deals = np.random.Philox(key=seed).random_raw(rounds * count).reshape(rounds, count)  # a stream that numpy keeps
+    searched = 0.0
     try:
-        while done < total:
-            until = min(done + _AT_ONCE, cooling if done < cooling else total)
-            heat = [hot * _COLDER ** -(at / cooling) if done < cooling else 0.0 for at in (done, until)]
-            cost += _anneal(sets.first, sets.item, buyers_first, buyers, state, least, until - done, heat[0], heat[1])
-            done = until
-            if cost < lowest:
-                best, lowest = state.cluster.copy(), cost
-            report(done / total, lowest - own)
+        for at_round, group in product(range(rounds if total else 0), range(groups)):
+            # of one group the order of clusters says nothing, and is left
+            order = np.argsort(deals[at_round], kind="stable") if groups > 1 else np.arange(count)
+            clusters = np.sort(np.array_split(order, groups)[group])
+            place = np.full(count, -1)
+            place[clusters] = np.arange(len(clusters))
+            members = np.flatnonzero(place[cluster] >= 0)
+            some, state = _state(sets, items, members, place[cluster[members]], len(clusters), dice)
+            by_item = np.argsort(some.item, kind="stable")
+            buyers = np.repeat(np.arange(len(members), dtype=np.int32), some.sizes)[by_item]  # who has each item
+            buyers_first = np.concatenate([[0], np.cumsum(np.bincount(some.item, minlength=items))])
+            every = steps * len(members)
+            cooling = int(every * (1 - _FROZEN))
+            begin, end = every * at_round // rounds, every * (at_round + 1) // rounds
+            done = begin
+            while done < end:
+                until = min(done + _AT_ONCE, cooling if done < cooling else every, end)
+                heat = [hot * _COLDER ** -(at / cooling) if done < cooling else 0.0 for at in (done, until)]
+                cost += _anneal(some.first, some.item, buyers_first, buyers, state, least, until - done, *heat)
+                done = until
+                searched = (at_round + (group + (done - begin) / (end - begin)) / groups) / rounds
+                cluster[members] = clusters[state.cluster]
+                if cost < lowest:
+                    best, lowest = cluster.copy(), cost
+                report(searched, lowest - own)
     except (Enough, KeyboardInterrupt):
-        searched = done / max(total, 1)
+        pass
     else:
         searched = 1.0
     # counted anew: an interruption may fall between the two of best and lowest
@@ -149,14 +174,17 @@ def _united(sets: ItemSets, cluster: Whole) -> tuple[Whole, Whole]:
     return keys // max(width, 1), keys % max(width, 1)
 
 
-def _start(sets: ItemSets, items: int, count: int, seed: int) -> _State:
-    """Return clusters of equal size, sets of like size together."""
-    people = len(sets.sizes)
-    cluster = np.empty(people, dtype=np.int64)
-    cluster[np.argsort(-sets.sizes, kind="stable")] = np.arange(people) * count // people
+def _state(
+    sets: ItemSets, items: int, members: Whole, cluster: Whole, count: int, dice: NDArray[np.uint64]
+) -> tuple[ItemSets, _State]:
+    """Return the sets of some customers, and the state of a search among them, who are in ``count`` clusters."""
+    people, sizes = len(members), sets.sizes[members]
+    first = np.concatenate(([0], np.cumsum(sizes)))
+    place = np.arange(first[-1]) - np.repeat(first[:-1] - sets.first[members], sizes)
+    some = sets._replace(first=first, item=sets.item[place], weight=sets.weight[place], total=sets.total[members])
     # half the bytes, where they suffice: the table of holders is what the steps read most
     holders = np.zeros((count, items), dtype=np.uint16 if people < 1 << 16 else np.uint32)
-    np.add.at(holders, (np.repeat(cluster, sets.sizes), sets.item), 1)
+    np.add.at(holders, (np.repeat(cluster, sizes), some.item), 1)
     order = np.argsort(cluster, kind="stable")
     size = np.bincount(cluster, minlength=count)
     ends = np.cumsum(size)
@@ -165,8 +193,7 @@ def _start(sets: ItemSets, items: int, count: int, seed: int) -> _State:
     after, before = np.empty(people, dtype=np.int64), np.empty(people, dtype=np.int64)
     after[order] = order[follows]
     before[after] = np.arange(people)
-    dice = np.random.SeedSequence(seed).generate_state(1, np.uint64).astype(np.uint64)
-    return _State(cluster, holders, size, np.count_nonzero(holders, axis=1), after, before, dice)
+    return some, _State(cluster, holders, size, np.count_nonzero(holders, axis=1), after, before, dice)
 
 
 @kernel()
