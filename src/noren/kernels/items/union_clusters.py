@@ -142,7 +142,7 @@ def union_clusters(
             place[clusters] = np.arange(len(clusters))
             members = np.flatnonzero(place[cluster] >= 0)
             some, state = _state(sets, items, members, place[cluster[members]], len(clusters), dice)
-            by_item = np.argsort(some.item, kind="stable")
+            by_item = np.argsort(some.item.astype(np.min_scalar_type(items)), kind="stable")
             buyers = np.repeat(np.arange(len(members), dtype=np.int32), some.sizes)[by_item]  # who has each item
             buyers_first = np.concatenate([[0], np.cumsum(np.bincount(some.item, minlength=items))])
             every = steps * len(members)
@@ -184,7 +184,7 @@ def _state(
     some = sets._replace(first=first, item=sets.item[place], weight=sets.weight[place], total=sets.total[members])
     # half the bytes, where they suffice: the table of holders is what the steps read most
     holders = np.zeros((count, items), dtype=np.uint16 if people < 1 << 16 else np.uint32)
-    np.add.at(holders, (np.repeat(cluster, sizes), some.item), 1)
+    np.add.at(holders.reshape(-1), np.repeat(cluster * items, sizes) + some.item, holders.dtype.type(1))
     order = np.argsort(cluster, kind="stable")
     size = np.bincount(cluster, minlength=count)
     ends = np.cumsum(size)
