@@ -1,9 +1,12 @@
 """Table 2 of S2, cell by cell, beside what Noren adds: rows, similarity, re-identification, seconds.
 
 python benchmarks/bench_pseudo_records.py [--data T.csv] [--seeds 5] [--efforts quick,normal]
+python benchmarks/bench_pseudo_records.py --groups [--seeds 5]
 
 Every figure is of a whole release: the rows it added, the mean Jaccard similarity between what a customer bought and
 what the release says the customer bought, and how many customers Algorithm 1 finds, by comparing all with all.
+``--groups`` tells what it costs that more than 4,000 customers are searched group by group: the same search with all
+customers together beside it, quick effort.
 """
 
 from __future__ import annotations
@@ -14,14 +17,18 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
 from machine import facts, report, table
 
+from noren.api import sample
+from noren.data.arrays import people
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release
+from noren.data.schema import Role
 from noren.kernels.items.packed_sets import item_sets
 from noren.kernels.items.pseudo_records import (
     best_clusters,
@@ -33,8 +40,8 @@ from noren.kernels.items.pseudo_records import (
     tf_idf,
     unit_rows,
 )
-from noren.kernels.items.union_clusters import added_records
-from noren.methods.pseudo_records import PseudoRecords
+from noren.kernels.items.union_clusters import added_records, union_clusters
+from noren.methods.pseudo_records import STEPS, PseudoRecords
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "pwscup2016_T.csv"
 PAPER = {
@@ -165,12 +172,65 @@ def theory(original: History) -> list[str]:
     ]
 
 
+def in_groups(shared: Path, seeds: int) -> None:
+    """Search among many customers in groups, and all together, and report both."""
+    shop = read(shared.with_name("online_retail.parquet")).data
+    rows = []
+    for label, history in (("a shop", shop), ("generated", sample(customers=8_000, rows=480_000, items=4_000, seed=1))):
+        if not isinstance(history, History):
+            sys.exit("the data are no history")
+        codes, customers = people(history[Role.CUSTOMER])
+        item = history[Role.ITEM].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        items, count = int(item.max()) + 1, len(customers)
+        sets = item_sets(np.where(item >= 0, codes, -1), item, count, items)
+        for share in (3, 5, 10):
+            added, seconds = dict[int, list[int]](), dict[int, float]()
+            for together in (union_clusters.__globals__["_TOGETHER"], 10**9):
+                with mock.patch.dict(union_clusters.__globals__, _TOGETHER=together):
+                    begin = time.process_time()
+                    found = [
+                        union_clusters(sets, items, count // share, 2, steps=STEPS["quick"], seed=seed).added
+                        for seed in range(1, seeds + 1)
+                    ]
+                    added[together], seconds[together] = found, (time.process_time() - begin) / seeds
+            groups, whole = (statistics.mean(values) for values in added.values())
+            ratios = [a / b - 1 for a, b in zip(*added.values(), strict=True)]
+            rows.append(
+                [f"{label}, {count:,} customers", str(share), f"{whole:,.0f}", f"{groups:,.0f}"]
+                + [f"{statistics.mean(ratios):+.2%}", f"{min(ratios):+.2%}", f"{max(ratios):+.2%}"]
+                + [f"{value:.1f}" for value in reversed(seconds.values())]
+            )
+    head = [
+        "",
+        "a cluster's size",
+        "Δm, together",
+        "Δm, in groups",
+        "more",
+        "least",
+        "most",
+        "s, together",
+        "s, in groups",
+    ]
+    report(
+        "pseudo-records-groups",
+        "Pseudo records of many customers: searching in groups",
+        f"Rows added (Δm), means of seeds 1–{seeds}, quick effort; more: by what share the groups add more rows, least "
+        "and most of a seed. Processor seconds of one search.",
+        table(head, rows),
+        facts("noren", "numpy", "numba", "polars"),
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=str(SHARED))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--efforts", default="quick,normal")
+    parser.add_argument("--groups", action="store_true")
     options = parser.parse_args()
+    if options.groups:
+        in_groups(SHARED, options.seeds)
+        return
     original = read(options.data, "pwscup2016").data
     if not isinstance(original, History):
         sys.exit("the data are no history")
