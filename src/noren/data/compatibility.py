@@ -200,6 +200,7 @@ def consistent_customers(
     others = [c.name for c in public.schema.columns if c.role not in needed]
     empty = [name for name in others if public.frame[name].null_count() == len(public)]
     arrays = comparison_arrays(original, public.without(empty), classes)
+    _sorted = arrays.known.by_column  # before public rows take memory
     blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
     # some public histories after another: all at once would take several times the memory of the public rows
     who, pseudonyms = people(arrays.once[Role.CUSTOMER])

@@ -46,10 +46,10 @@ class KnownRows:
     """One line per row, one number per column."""
     first: Whole
     """Where each customer's rows start, and where the last one's end."""
-    customer: Whole
+    customer: Codes
     """The customer of each row."""
-    item: Codes
-    """The item of each row; one more than there are where it is missing."""
+    item: NDArray[np.integer[Any]]
+    """The item of each row, in as few bytes as hold it; one more than there are where it is missing."""
     item_first: Whole
     """Where the rows of each item start, of all rows by item."""
 
@@ -57,11 +57,12 @@ class KnownRows:
     def of(cls, values: Real, customer: Whole, customers: int, items: int) -> KnownRows:
         """Sort rows in any order; those without a customer (below 0) are left out."""
         there = np.flatnonzero(customer >= 0)
-        order = there[np.lexsort((values[there, 0], customer[there]))]
-        values, customer = values[order], customer[order]
-        del there, order
+        order = there[np.lexsort((values[there, 0], customer[there]))].astype(np.int32)
+        del there
+        values, customer = values[order], customer[order].astype(np.int32)
+        del order
         first = np.concatenate(([0], np.cumsum(np.bincount(customer, minlength=customers)))).astype(np.int64)
-        item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.int32)
+        item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.min_scalar_type(items))
         item_first = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items + 1)))).astype(np.int64)
         return cls(values, first, customer, item, item_first)
 
@@ -73,15 +74,15 @@ class KnownRows:
         """
         lines = np.empty(self.values.T.shape + self.values.shape[1:], dtype=np.int32)  # those not done take no memory
         coded, levels = lines[_BY_ITEM], list[tuple[Real, Whole]]()
-        order = np.argsort(self.item.astype(np.min_scalar_type(len(self.item_first))), kind="stable")
+        order = np.argsort(self.item, kind="stable").astype(np.int32)
         coded[:, 0] = self.customer[order]
         for at in range(1, len(lines)):
-            number, first = numbered_keys((self.values[:, at] + 0.0).view(np.int64))  # of two zeros one
+            number, first = numbered_keys(np.ascontiguousarray(self.values[:, at]).view(np.int64))
             values = self.values[first, at]
             by_size = np.argsort(values)
             place = np.empty(len(first), dtype=np.int32)
             place[by_size] = np.arange(len(first), dtype=np.int32)
-            coded[:, at] = place[number[order]]
+            coded[:, at] = place[number][order]
             levels.append((values[by_size], np.append(0, np.cumsum(np.bincount(number)[by_size]))))
         return lines, levels, {_BY_ITEM}
 
