@@ -127,8 +127,8 @@ class PeriodSides:
         return self.periods != (ALWAYS,)
 
 
-def period_sides(original: History, public: History, by: AttackByPeriod) -> PeriodSides:
-    """Lay out both sides; rows without a customer, a date or an item are left out.
+def period_sides(original: History, public: History, by: AttackByPeriod | None) -> PeriodSides:
+    """Lay out both sides, by period or all as one; rows without a customer, a date or an item are left out.
 
     A public row belongs to the period of its public date. Where most rows do not tell one, as in a release of
     intervals, or there are no dates at all, everything counts as one period, rows without a date included. Where there
@@ -141,7 +141,7 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
     dates = _dates(original)
     cells = {
         "customer": original[Role.CUSTOMER].cast(pl.String),
-        "period": by.periods(dates).set(dates.is_null(), ALWAYS),
+        "period": (dates.cast(pl.String) if by is None else by.periods(dates)).set(dates.is_null(), ALWAYS),
         "item": exact_values(original, item).cast(pl.String),
     }
     known = pl.DataFrame(cells).with_row_index("row").drop_nulls()
@@ -194,13 +194,14 @@ def period_sides(original: History, public: History, by: AttackByPeriod) -> Peri
 # --- frames ------------------------------------------------------------------------------------------------
 
 
-def rows_by_period(public: History, by: AttackByPeriod) -> pl.DataFrame:
+def rows_by_period(public: History, by: AttackByPeriod | None) -> pl.DataFrame:
     """Return pseudonym, period and place (``row``) of the public rows that tell their period.
 
-    Where most do not tell it, or there are no dates, all rows are of one period, :data:`ALWAYS`.
+    Where most do not tell it, there are no dates, or nobody asks, all rows are of one period, :data:`ALWAYS`.
     """
-    cells = {"pseudonym": public[Role.CUSTOMER].cast(pl.String), "period": by.shown_periods(_dates(public))}
-    frame = pl.DataFrame(cells).with_row_index("row").drop_nulls("pseudonym")
+    frame = pl.DataFrame({"pseudonym": public[Role.CUSTOMER].cast(pl.String)}).with_row_index("row")
+    shown = pl.lit(None, pl.String) if by is None else by.shown_periods(_dates(public))
+    frame = frame.with_columns(shown.alias("period")).drop_nulls("pseudonym")
     with_period = frame.drop_nulls("period")
     return with_period if 2 * len(with_period) > len(frame) else frame.with_columns(period=pl.lit(ALWAYS))
 

@@ -170,10 +170,10 @@ class _Puzzle:
         people = len(self.sides.customers)
         solution = Solution.empty(len(self.sides.period))
         for period in periods_in(self.sides):
-            count_evidence = self.counts.evidence(period.public_counts, period.known_counts)[0]
+            count_evidence, by, _usual = period.evidence(self.counts)
             missing = max(len(period.public_counts) - len(period.people), 0) + 0.5
             absent = np.log(min(missing / max(people - len(period.people), 1), 1.0))
-            solve(solution, period, scores, count_evidence, float(absent), heat=self.heat)
+            solve(solution, period, scores, count_evidence, float(absent), heat=self.heat, by=by)
         return replace(self, solution=solution)
 
     def believing(self) -> _Puzzle:

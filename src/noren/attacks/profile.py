@@ -21,7 +21,7 @@ from noren.engines.accelerated.evidence import weighed_rows
 from noren.engines.choice import chosen_engine
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
+from noren.kernels.linkage.assignment import best_listed, best_pairs, fair_listed_shares, fair_shares
 from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn, odds_of, plain_arrays
 from noren.kernels.linkage.row_layout import Backgrounds, Counts, KnownLayout, PublicLayout, first_counts, kept_share
 from noren.kernels.linkage.row_owners import posterior, temperature
@@ -89,13 +89,13 @@ class Profile(AttackByPeriod):
         heat = temperature(evidence.first, evidence.halves, prior, rest)
         value = evidence.halves.sum(axis=1) / heat
         chance = posterior(evidence.first, value, prior, rest)
-        first = first_row_counts(sides)
+        first, unit = first_row_counts(sides), evidence.pseudonym
         counts = learnt_row_counts(sides, _best(evidence, chance), Counts(first.rate or 1.0, first.chance))
         for period in periods_in(sides):  # what numbers of rows say of each listed pair
             a, b = evidence.first[period.first], evidence.first[period.stop]
-            table = counts.evidence(period.public_counts, period.known_counts)[0]
+            table, (rows, columns), _usual = period.evidence(counts)
             column = np.searchsorted(period.people, evidence.person[a:b])
-            value[a:b] += table[evidence.pseudonym[a:b] - period.first, column]
+            value[a:b] += table[rows[unit[a:b] - period.first], columns[column]]
         chance = posterior(evidence.first, value, prior, rest)
         best = _best(evidence, chance)
         notes: dict[str, Any] = {
@@ -167,8 +167,12 @@ def row_evidence(
 ) -> CopyEvidence:
     """Return what speaks for each pseudonym and person: see :func:`~noren.kernels.linkage.copied_rows.evidence`."""
     accelerator = accelerator_for(chosen_engine(), pays=len(public.begin) >= _PAYS)
+    units = np.bincount(public.begin[public.first[:-1]], minlength=known.periods)
+    longest = None
+    if ((np.diff(known.rows, axis=1) > 0).sum(axis=0) * units).max(initial=0) > _MOST_CELLS:
+        limit, longest = min(limit, _LISTED), _LONGEST
     if accelerator is None:
-        return evidence(known, public, beside, copies, limit=limit, other_periods=other_periods)
+        return evidence(known, public, beside, copies, limit=limit, other_periods=other_periods, longest=longest)
     arrays = plain_arrays(known, public, beside, copies)
     most = min(limit, max(len(known.rows), 1))
     return CopyEvidence(*weighed_rows(accelerator, *arrays, odds_of(copies), most, other_periods))
@@ -179,7 +183,9 @@ _PAIR_ROUNDS = 2
 _ROW_SHARE = 0.9
 _PAIR_SHARE = 0.98
 _ENOUGH_PAIRS = 4_000_000
-_MOST_CELLS = 20_000_000
+_MOST_CELLS = 8_000_000
+"""Pairs in a period up to which all are compared. Above, of the rows of an item and for each pseudonym so many:"""
+_LONGEST, _LISTED = 1_024, 32
 NOBODY = -1
 
 
@@ -212,6 +218,14 @@ class Period:
     people: Whole
     public_counts: Whole
     known_counts: Whole
+
+    def evidence(self, counts: Counts) -> tuple[Real, tuple[Whole, Whole], Real]:
+        """Return what numbers of rows say, by line and column; those of each pseudonym and customer; usual levels."""
+        (public, row, pseudonyms), (known, column, people) = (
+            np.unique(side, return_inverse=True, return_counts=True) for side in (self.public_counts, self.known_counts)
+        )
+        table, _level, usual = counts.evidence(public, known, pseudonyms, people)
+        return table, (row, column), usual
 
 
 @dataclass(frozen=True)
@@ -261,7 +275,7 @@ def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) ->
     periods = list(periods_in(sides))
     if not periods:
         return counts
-    usual = np.mean([counts.evidence(p.public_counts, p.known_counts)[2] for p in periods], axis=0)
+    usual = np.mean([p.evidence(counts)[2] for p in periods], axis=0)
     units = np.flatnonzero(solution.person >= 0)
     public = sides.public.counts[units]
     known = np.diff(sides.known.rows, axis=1)[solution.person[units], sides.period[units]]
@@ -270,11 +284,11 @@ def learnt_row_counts(sides: PeriodSides, solution: Solution, counts: Counts) ->
     return counts.learnt(public, known, counts.levels(public, known), solution.trust[units], usual)
 
 
-def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:
-    """Return what copies look like in this release."""
-    progress(0.0, _("learning"))
-    # from rows alone: each is a copy of some row of its item and period, whosever; what share of rows are copies cannot
-    # be learnt so, and is taken for most
+def row_copies(sides: PeriodSides) -> Copies:
+    """Return what copies look like by rows alone: each is a copy of some row of its item and period, whosever.
+
+    What share of rows are copies cannot be learnt so, and is taken for most.
+    """
     known, public = sides.known, sides.public
     anyone = replace(known, person=np.zeros_like(known.person), rows=known.rows.sum(axis=0, keepdims=True))
     row = np.repeat(np.arange(len(public.begin)), np.diff(public.item_first))
@@ -286,28 +300,50 @@ def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent
     for _round in range(_ROW_ROUNDS):
         learned = learn(anyone, public, sides.beside, copies, np.zeros(len(trust), np.int64), trust)
         copies = replace(learned, share=_ROW_SHARE)
+    return copies
+
+
+def likeliest_customers(original: History, public: History, *, limit: int) -> tuple[PeriodSides, CopyEvidence]:
+    """Return who is likeliest by all rows of each pseudonym, whatever their period: candidates for other attacks."""
+    original, public = with_item_column(original, public)
+    sides = period_sides(original, public, None)
+    return sides, row_evidence(sides.known, sides.public, sides.beside, row_copies(sides), limit=limit)
+
+
+def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent) -> Copies:
+    """Return what copies look like in this release."""
+    progress(0.0, _("learning"))
+    known, public, copies = sides.known, sides.public, row_copies(sides)
     copies = replace(copies, share=_PAIR_SHARE)
     for at in range(_PAIR_ROUNDS):
         progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning"))
         scores = Scores.of(row_evidence(known, public, sides.beside, copies, limit=limit))
         solution = Solution.empty(len(sides.period))
         for period in periods_in(sides):
-            solve(solution, period, scores, np.zeros((len(period.public_counts), len(period.people))))
+            solve(solution, period, scores, np.zeros((1, 1)))
         copies = learn(known, public, sides.beside, copies, solution.person, solution.trust)
     return copies
 
 
 def solve(
-    solution: Solution, period: Period, scores: Scores, more: Real, absent: float | None = None, *, heat: float = 1.0
+    solution: Solution,
+    period: Period,
+    scores: Scores,
+    more: Real,
+    absent: float | None = None,
+    *,
+    heat: float = 1.0,
+    by: tuple[Whole, Whole] | None = None,
 ) -> None:
     """Assign the pseudonyms of a period, one customer each, so that most are right; write it into ``solution``.
 
-    ``more`` is evidence beside ``scores`` for each pseudonym and customer of the period; ``absent`` what to add for
-    listed customers without known rows in it, who cannot be named without; ``heat`` what evidence is divided by.
+    ``more`` is evidence beside ``scores`` for each pseudonym and customer of the period, or for the lines and columns
+    that ``by`` says they have; ``absent`` what to add for listed customers without known rows in it, who cannot be
+    named without; ``heat`` what evidence is divided by.
     """
     a, b = scores.first[period.first], scores.first[period.stop]
-    row, person, value = scores.unit[a:b] - period.first, scores.person[a:b], scores.value[a:b]
-    people = period.people
+    row = np.repeat(np.arange(period.stop - period.first), np.diff(scores.first[period.first : period.stop + 1]))
+    person, value, people = scores.person[a:b], scores.value[a:b], period.people
     if absent is not None:
         people = np.concatenate([people, np.setdiff1d(person, people)])
     order = np.argsort(people, kind="stable")
@@ -316,22 +352,27 @@ def solve(
     row, column, value = row[there], column[there], value[there]
     value = value + np.where(column < len(period.people), 0.0, absent or 0.0)
     size = (period.stop - period.first, len(people))
+    others = scores.others[period.first : period.stop]
     if size[0] * size[1] <= _MOST_CELLS:
         table = np.full(size, -np.inf)
-        table[:, : len(period.people)] = scores.others[period.first : period.stop, None]
+        table[:, : len(period.people)] = others[:, None]
         table[row, column] = value
-        table[:, : len(period.people)] += more
+        table[:, : len(period.people)] += more if by is None else more[by[0]][:, by[1]]
         share = fair_shares(table / heat)
         chosen, whom = best_pairs(share)
         trust, assigned_share = share[chosen, whom], share.sum(axis=0)
-    else:  # too large for a table: the likeliest listed pair first
-        most = np.full(size[0], -np.inf)
-        np.maximum.at(most, row, value)
-        weight = np.exp(value - most[row])
-        share = weight / np.bincount(row, weights=weight, minlength=size[0])[row]
-        chosen, whom = greedy_pairs(row, column, share, size)
-        of_pair = dict(zip(zip(row.tolist(), column.tolist(), strict=True), share.tolist(), strict=True))
-        trust = np.array([of_pair[pair] for pair in zip(chosen.tolist(), whom.tolist(), strict=True)])
+    else:  # too large for a table: the listed pairs alone, beside all others of the period together
+        line, its = by or (np.zeros(size[0], np.int64), np.zeros(len(period.people), np.int64))
+        held = np.flatnonzero(column < len(period.people))
+        spoken = more[line[row[held]], its[column[held]]]
+        value[held] += spoken
+        every = np.exp(more / heat) @ np.bincount(its, minlength=more.shape[1])
+        left = every[line] - np.bincount(row[held], weights=np.exp(spoken / heat), minlength=size[0])
+        with np.errstate(divide="ignore"):
+            rest = others / heat + np.log(np.maximum(left, 0.0))
+        share = fair_listed_shares(row, column, value / heat, rest, size)
+        at = best_listed(row, column, share, size)
+        chosen, whom, trust = row[at], column[at], share[at]
         assigned_share = np.bincount(column, weights=share, minlength=size[1])
     # the chance of having none; a customer without known rows has none unless shown
     none = np.maximum(1 - assigned_share, 0.0)

@@ -1,6 +1,7 @@
 """Evidence and learning against plain loops; what is usual against counting."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,6 +38,56 @@ def test_a_shortlist_keeps_the_likeliest(seed: int) -> None:
         whole = every.halves[every.first[u] : every.first[u + 1]].sum(axis=1)
         kept = few.halves[few.first[u] : few.first[u + 1]].sum(axis=1)
         assert sorted(kept) == pytest.approx(sorted(whole)[-2:])
+
+
+@given(seeds, st.booleans(), st.integers(1, 12))
+def test_of_long_lists_a_part_is_looked_at_and_whoever_is_found_is_weighed_in_full(
+    seed: int, others: bool, longest: int
+) -> None:
+    sides = case(seed, known_rows=40)
+    sides = replace(sides, copies=Copies(0.7, np.array([[0.97, 0.02, 0.01], [0.96, 0.04, 0.0]])))
+    given_sides = sides.known, sides.public, sides.beside, sides.copies
+    every, few = (evidence(*given_sides, limit=99, other_periods=others, longest=length) for length in (None, longest))
+    whole = {(u, i): halves for u, i, halves in zip(every.pseudonym, every.person, every.halves, strict=True)}
+    listed = {(u, i): halves for u, i, halves in zip(few.pseudonym, few.person, few.halves, strict=True)}
+    assert listed.keys() <= whole.keys()
+    for pair, halves in listed.items():
+        assert halves == pytest.approx(whole[pair])
+    # by plain loops: who has a row in a list that is short, or near in the column in which fewest are
+    public, known = sides.public, sides.known
+    for u in range(len(public.first) - 1):
+        for r in range(public.first[u], public.first[u + 1]):
+            inside = (public.begin[r] <= sides.period) & (sides.period <= public.end[r])
+            items = public.item[public.item_first[r] : public.item_first[r + 1]]
+            periods = np.unique(np.where(inside[:, None] != others, sides.period[:, None], -1))
+            rows = np.isin(sides.item, items) & (inside != others)
+            parts = len(items) * sum(others != bool(public.begin[r] <= p <= public.end[r]) for p in range(2))
+            for item in items if rows.any() else []:
+                for period in periods[periods >= 0]:
+                    mine = np.flatnonzero(rows & (sides.item == item) & (sides.period == period))
+                    close = [
+                        mine[
+                            (known.values[mine, c] >= public.lo[r, c] - near)
+                            & (known.values[mine, c] <= public.hi[r, c] + near)
+                        ]
+                        for c, near in enumerate((0.0, 0.5))
+                    ]
+                    fewest = min(close, key=len)
+                    if rows.sum() <= longest or len(mine) <= longest // parts:
+                        fewest = mine
+                    elif len(fewest) > longest // parts + 1:
+                        continue
+                    for i in known.person[fewest]:
+                        assert ((u, i) in listed) == ((u, i) in whole)
+
+
+@given(seeds)
+def test_short_lists_are_looked_at_as_a_whole(seed: int) -> None:
+    sides = case(seed)
+    given_sides = sides.known, sides.public, sides.beside, sides.copies
+    plain, indexed = (evidence(*given_sides, limit=3, longest=longest) for longest in (None, 24))
+    assert np.array_equal(plain.person, indexed.person)
+    assert np.array_equal(plain.halves, indexed.halves)
 
 
 @given(seeds, st.booleans())

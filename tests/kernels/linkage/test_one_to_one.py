@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
+from noren.kernels.linkage.assignment import best_listed, best_pairs, fair_listed_shares, fair_shares, greedy_pairs
 
 
 def tables(rows: st.SearchStrategy[int], columns: st.SearchStrategy[int]) -> st.SearchStrategy[np.ndarray]:
@@ -39,6 +39,30 @@ def test_the_best_pairs_are_the_best(gain: np.ndarray) -> None:
     best = max(sum(max(wide[r, c], 0) for r, c in enumerate(chosen)) for chosen in permutations(range(large), small))
     assert gain[row, column].sum() == pytest.approx(best)
     assert len(set(row)) == len(set(column)) == len(row)
+
+
+@given(tables(st.integers(1, 4), st.integers(4, 6)))
+def test_shares_of_a_full_list_are_those_of_the_table(score: np.ndarray) -> None:
+    row, column = np.indices(score.shape).reshape(2, -1)
+    share = fair_listed_shares(row, column, score.ravel(), np.full(len(score), -np.inf), score.shape)
+    assert share.reshape(score.shape) == pytest.approx(fair_shares(score))
+
+
+def test_who_is_not_listed_takes_a_share() -> None:
+    # one listed customer, e times as likely as each of the three others, for whom nothing speaks
+    share = fair_listed_shares(np.array([0]), np.array([1]), np.array([1.0]), np.log([3.0]), (1, 4))
+    assert share == pytest.approx([np.e / (np.e + 3)])
+
+
+@given(tables(st.integers(1, 5), st.integers(1, 5)), st.integers(0, 9999))
+def test_the_best_of_a_list_are_the_best_of_its_table(gain: np.ndarray, seed: int) -> None:
+    there = np.random.Generator(np.random.PCG64(seed)).random(gain.shape) < 0.6
+    row, column = np.nonzero(there)
+    at = best_listed(row, column, gain[there], gain.shape)
+    assert len(set(row[at])) == len(set(column[at])) == len(at)
+    expected = np.where(there, gain, 0.0)
+    assert gain[there][at].sum() == pytest.approx(expected[best_pairs(expected)].sum(), abs=1e-4)
+    assert (gain[there][at] > 0).all()
 
 
 @given(tables(st.integers(1, 5), st.integers(1, 5)))

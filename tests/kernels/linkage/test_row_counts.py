@@ -32,3 +32,16 @@ def test_beside_whom_all_have_the_same_number_it_says_little() -> None:
     said, _level, _usual = Counts(1.0, np.full(6, 1 / 6)).evidence(np.array([4, 4, 4]), np.array([4, 400]))
     assert said[0, 0] == pytest.approx(np.log((1 / 6) / ((3 + 3 * 0.5) / 6)))
     assert (said == said[0]).all()
+
+
+def test_equal_numbers_may_be_said_once() -> None:
+    counts = Counts(0.8, np.array([0.3, 0.4, 0.2, 0.05, 0.03, 0.02]))
+    public, known = np.array([3, 1, 3, 7]), np.array([4, 4, 1, 9, 4])
+    (p, row, many), (k, column, held) = (
+        np.unique(side, return_inverse=True, return_counts=True) for side in (public, known)
+    )
+    table, level, usual = counts.evidence(p, k, many, held)
+    whole = counts.evidence(public, known)
+    assert np.array_equal(table[row][:, column], whole[0])
+    assert np.array_equal(level[row][:, column], whole[1])
+    assert np.array_equal(usual, whole[2])

@@ -22,6 +22,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel, part
@@ -220,6 +222,7 @@ def assign(cost: Real, rows: int, columns: int, limit: float, column_of: Whole) 
 
 _ROUNDS = 40
 _LEAST = 1e-300
+_STEPS = 2**20
 
 
 def fair_shares(score: Real) -> Real:
@@ -256,6 +259,45 @@ def best_pairs(gain: Real) -> tuple[Whole, Whole]:
     row, column = linear_sum_assignment(np.maximum(gain, 0.0), maximize=True)
     there = gain[row, column] > 0
     return row[there], column[there]
+
+
+def fair_listed_shares(row: Whole, column: Whole, score: Real, rest: Real, shape: tuple[int, int]) -> Real:
+    """Return :func:`fair_shares` of listed pairs; ``rest`` is for each row the log of the sum over all columns else.
+
+    >>> pairs, nothing = (np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])), np.full(2, -np.inf)
+    >>> fair_listed_shares(*pairs, np.log([0.5, 0.5, 0.9, 0.1]), nothing, (2, 2)).round(2).tolist()
+    [0.25, 0.75, 0.75, 0.25]
+    """
+    most = rest.copy()
+    np.maximum.at(most, row, score)
+    safe = np.where(np.isfinite(most), most, 0.0)
+    weight = csr_array((np.exp(score - safe[row]), (row, column)), shape=shape)
+    beside, factor = np.exp(rest - safe), np.ones(shape[1])
+    for _ in range(_ROUNDS):
+        line = 1 / np.maximum(weight @ factor + beside * factor.mean(), _LEAST)
+        factor = np.minimum(1, 1 / np.maximum(line @ weight + (line @ beside) / shape[1], _LEAST))
+    whole = np.maximum(weight @ factor + beside * factor.mean(), _LEAST)
+    return np.asarray(np.exp(score - safe[row]) * factor[column] / whole[row])
+
+
+def best_listed(row: Whole, column: Whole, gain: Real, shape: tuple[int, int]) -> Whole:
+    """Return which of the listed pairs make the largest sum, no row or column twice; each is listed once.
+
+    A row may stay alone, which gains nothing. Gains count to a millionth of the largest: in whole numbers prices rise
+    by whole steps, of others by what rounding leaves, for hours. Pairs hang together in parts, each searched by itself.
+
+    >>> best_listed(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([5.0, 4.0, 3.0]), (2, 2)).tolist()
+    [1, 2]
+    """
+    step = np.rint(gain * (_STEPS / max(gain.max(initial=0.0), _LEAST)))
+    there = np.flatnonzero(step > 0)
+    # a column of its own for each row that stays alone
+    cost = np.concatenate([1 + _STEPS - step[there], np.full(shape[0], 1.0 + _STEPS)])
+    rows = np.concatenate([row[there], np.arange(shape[0])])
+    columns = np.concatenate([column[there], shape[1] + np.arange(shape[0])])
+    graph = csr_array((cost, (rows, columns)), shape=(shape[0], sum(shape)))
+    whom: Whole = min_weight_full_bipartite_matching(graph)[1]  # of all rows, in their order
+    return np.asarray(there[whom[row[there]] == column[there]])
 
 
 def greedy_pairs(row: Whole, column: Whole, gain: Real, shape: tuple[int, int]) -> tuple[Whole, Whole]:

@@ -10,6 +10,13 @@ u(item) is the share of public rows with that item, so rare items weigh most. In
 so or so far apart: level l of a few. m_c(l) is the chance of that level for a copy, learnt from the data; u_cs(l) that
 for any public row of the same item (prices, quantities) or period (dates, times) beside s. A row whose item no known
 row has says nothing.
+
+**Of many people, those are found whom rare rows point to, and only they are weighed in full.**
+The known rows of an item grow with the people, and so would the work for each public row. A row with more than
+``longest`` known rows of its items looks, in each of their lists, along the column in which fewest of them lie as near
+as nearly all copies do; of those, the ``longest`` in the middle. Whoever has a row there is a candidate. Then all rows
+of the pseudonym are weighed for its likeliest candidates: what is said of a person who is listed is exact, and where no
+list is longer, so is the list.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ import numpy as np
 
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part, read_only
-from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, falling
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, Lists, PublicLayout, falling
 from noren.kernels.ordered import first_from, sort_range
 
 
@@ -52,6 +59,11 @@ class CopyEvidence:
 # --- evidence ----------------------------------------------------------------------------------------------
 
 
+_NEARLY_ALL = 0.95
+_NO_LIMIT = 2**62
+_NO_LISTS = Lists(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
+
+
 def evidence(
     known: KnownLayout,
     public: PublicLayout,
@@ -60,13 +72,20 @@ def evidence(
     *,
     limit: int,
     other_periods: bool = False,
+    longest: int | None = None,
 ) -> CopyEvidence:
     """Return what speaks for each pseudonym and person, of each pseudonym for the ``limit`` likeliest people.
 
-    A row is compared with known rows of its own period or, to find habits, with those of all other periods.
+    A row is compared with known rows of its own period or, to find habits, with those of all other periods; with
+    ``longest``, with about so many of them.
     """
     most = min(limit, max(len(known.rows), 1))
-    return CopyEvidence(*_evidence(*plain_arrays(known, public, beside, copies), odds_of(copies), most, other_periods))
+    # as far as 19 of 20 copies are
+    at = (np.cumsum(copies.chance, axis=1) < _NEARLY_ALL).sum(axis=1).clip(max=beside.reach.shape[1] - 1)
+    near = beside.reach[np.arange(len(at)), at]
+    arrays = plain_arrays(known, public, beside, copies)
+    lists = known.lists if longest is not None else _NO_LISTS
+    return CopyEvidence(*_evidence(*arrays, odds_of(copies), most, other_periods, lists, near, longest or _NO_LIMIT))
 
 
 def learn(
@@ -183,10 +202,35 @@ def _bar(total: Real, touched: Codes, many: int, limit: int, best: Real) -> tupl
     return best[0], limit - above
 
 
+@part()
+def _nearest_rows(
+    a: int, b: int, r: int, rows: int, values: Real, lo: Real, hi: Real, by_column: Codes, near: Real
+) -> tuple[int, int, int]:
+    """Return the column by which fewest rows of a list are near row r, and the part of its order where these are."""
+    column, first, stop = -1, a, b
+    for c in range(values.shape[1]):
+        begin = low = a
+        for side in range(2):
+            high = b
+            while low < high:
+                middle = (low + high) // 2
+                x = values[by_column[c, middle], c]  # NaN comes last, and is near nothing
+                if x < lo[r, c] - near[c] or (side == 1 and x <= hi[r, c] + near[c]):
+                    low = middle + 1
+                else:
+                    high = middle
+            begin = low if side == 0 else begin
+        if column < 0 or low - begin < stop - first:
+            column, first, stop = c, begin, low
+    spare = max(stop - first - rows, 0)
+    return column, first + spare // 2, stop - (spare - spare // 2)
+
+
 @kernel()
 def _evidence(
-    known: Held, public: Shown, beside: Beside, odds: float, limit: int, others: bool
-) -> tuple[Whole, Whole, Real]:
+    known: Held, public: Shown, beside: Beside, odds: float, limit: int, others: bool, lists: Lists, near: Real,
+    longest: int,
+) -> tuple[Whole, Whole, Real]:  # fmt: skip
     known_first, known_person, values, rows = known
     unit_first, begin, end, lo, hi, item_first, item, half = public
     people, periods = rows.shape[0], rows.shape[1] - 1
@@ -200,33 +244,44 @@ def _evidence(
     touched = np.empty(people, np.int32)
     best = np.empty(min(limit, people))
     here = np.zeros(people)
-    near = np.empty(people, np.int64)
+    near_by = np.empty(people, np.int64)
     memo = np.zeros(len(beside[2]))
     memo_of = np.full(len(beside[2]), -1, np.int64)
     used = 0
     for u in range(units):
         many = 0
+        cut = False
         for r in range(unit_first[u], unit_first[u + 1]):
             close = 0
-            for side in range(2):
-                a, b = begin[r], end[r] + 1
-                if others:
-                    a, b = (0, begin[r]) if side == 0 else (end[r] + 1, periods)
-                elif side == 1:
-                    break
-                if a >= b:
-                    continue
+            ranges = ((0, begin[r]), (end[r] + 1, periods)) if others else ((begin[r], end[r] + 1), (0, 0))
+            size, parts = 0, 0
+            for a, b in ranges:
                 for e in range(item_first[r], item_first[r + 1]):
-                    for s in range(known_first[item[e] * periods + a], known_first[item[e] * periods + b]):
-                        weight = row_weight(s, r, values, lo, hi, beside, memo, memo_of)
-                        if weight > 0:
-                            i = known_person[s]
-                            if here[i] == 0:
-                                near[close] = i
-                                close += 1
-                            here[i] += weight
+                    size += known_first[item[e] * periods + b] - known_first[item[e] * periods + a]
+                    parts += b - a
+            long = size > longest
+            cut |= long
+            for a, b in ranges:
+                for e in range(item_first[r], item_first[r + 1]):
+                    for k in range(b - a if long else int(b > a)):
+                        column = -1
+                        start = known_first[item[e] * periods + a + k]
+                        stop = known_first[item[e] * periods + (a + k + 1 if long else b)]
+                        if long and stop - start > longest // parts:
+                            column, start, stop = _nearest_rows(
+                                start, stop, r, longest // parts + 1, values, lo, hi, lists.by_column, near
+                            )
+                        for at in range(start, stop):
+                            s = at if column < 0 else lists.by_column[column, at]
+                            weight = row_weight(s, r, values, lo, hi, beside, memo, memo_of)
+                            if weight > 0:
+                                i = known_person[s]
+                                if here[i] == 0:
+                                    near_by[close] = i
+                                    close += 1
+                                here[i] += weight
             for k in range(close):
-                i = near[k]
+                i = near_by[k]
                 held = rows[i, end[r] + 1] - rows[i, begin[r]]
                 if others:
                     held = rows[i, periods] - held
@@ -254,6 +309,25 @@ def _evidence(
             total[i, 0], total[i, 1] = 0.0, 0.0
             seen[i] = False
         first[u + 1] = used
+        if not cut:
+            continue
+        halves[first[u] : used] = 0.0  # whose rows were looked at in part are weighed again, all of them
+        for r in range(unit_first[u], unit_first[u + 1]):
+            for k in range(first[u], used):
+                i = person[k]
+                summed = 0.0
+                for e in range(item_first[r], item_first[r + 1]):
+                    place = item[e] * periods
+                    at = first_from(lists.place, lists.first[i], lists.first[i + 1], place)
+                    while at < lists.first[i + 1] and lists.place[at] < place + periods:
+                        if (begin[r] <= lists.place[at] - place <= end[r]) != others:
+                            summed += row_weight(lists.row[at], r, values, lo, hi, beside, memo, memo_of)
+                        at += 1
+                if summed > 0:
+                    held = rows[i, end[r] + 1] - rows[i, begin[r]]
+                    if others:
+                        held = rows[i, periods] - held
+                    halves[k, half[r]] += np.log1p(odds * summed / held)
     return first, person[:used].copy(), halves[:used].copy()
 
 

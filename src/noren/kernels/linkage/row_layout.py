@@ -15,17 +15,30 @@ over all shifts at once; as most days have no purchase it costs less than a Four
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.ordered import first_above, first_from
 
 _MEAN_ROWS = 3.0
 """What is typical of all values counts as so many rows beside those of the item or period."""
+
+
+class Lists(NamedTuple):
+    """Known rows in other orders."""
+
+    by_column: Codes
+    """For each column: the rows of each item and period by its values."""
+    first: Whole
+    row: Codes
+    place: Whole
+    """``first``, ``row``, ``place``: where each person's rows start, and by person the rows, by item and period."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,17 @@ class KnownLayout:
     def periods(self) -> int:
         """The number of periods."""
         return int(self.rows.shape[1]) - 1
+
+    @cached_property
+    def lists(self) -> Lists:
+        """The rows in the orders in which few of many are looked up."""
+        place = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        by_column = np.empty(self.values.T.shape, np.int32)
+        for column, values in enumerate(self.values.T):
+            by_column[column] = np.lexsort((values, place))
+        row = np.argsort(self.person, kind="stable")
+        first = np.concatenate([[0], np.cumsum(np.bincount(self.person, minlength=len(self.rows)))])
+        return Lists(by_column, first, row.astype(np.int32), place[row])
 
 
 @dataclass(frozen=True)
@@ -178,15 +202,23 @@ class Counts:
         away = np.abs(public - expected) / np.sqrt(np.maximum(expected, 1.0))
         return np.where(public == known, 0, 1 + np.searchsorted(_REACH, away))
 
-    def evidence(self, public: Whole, known: Whole) -> tuple[Real, Whole, Real]:
+    def evidence(
+        self, public: Whole, known: Whole, many_public: Whole | None = None, many_known: Whole | None = None
+    ) -> tuple[Real, Whole, Real]:
         """Return, for each pseudonym (row) and customer (column) of a period, what their numbers of rows say.
 
-        That is the log of the likelihood ratio; beside it stand the level, and the share of pairs at each level.
+        That is the log of the likelihood ratio; beside it stand the level, and the share of pairs at each level. A line
+        may stand for ``many_public`` pseudonyms, a column for ``many_known`` customers, with the same number of rows.
         """
+        many_public, many_known = (
+            np.ones(len(side), np.int64) if many is None else many
+            for side, many in ((public, many_public), (known, many_known))
+        )
         level = self.levels(public[:, None], known[None, :])
-        beside = np.stack([(level == number).sum(axis=0) for number in range(_LEVELS)], axis=1).astype(np.float64)
-        usual = beside.sum(axis=0) / max(beside.sum(), 1.0)
-        beside = (beside + _MEAN_ROWS * usual) / (len(public) + _MEAN_ROWS)
+        beside = np.stack([many_public @ (level == number) for number in range(_LEVELS)], axis=1).astype(np.float64)
+        usual = many_known @ beside
+        usual = usual / max(usual.sum(), 1.0)
+        beside = (beside + _MEAN_ROWS * usual) / (many_public.sum() + _MEAN_ROWS)
         ratio = np.maximum(self.chance, 1e-6) / np.maximum(beside, 1e-9)
         return np.log(ratio[np.arange(len(known))[None, :], level]), level, usual
 
