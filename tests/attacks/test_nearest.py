@@ -3,7 +3,9 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.attacks.period_releases import shop
 
+from noren.api import protect
 from noren.attacks import attacks, nearest
 from noren.attacks.nearest import Nearest
 from noren.data.frames import History
@@ -85,10 +87,41 @@ def test_other_schemas() -> None:
     assert sorted(guess.pairs.select("pseudonym", "customer").rows()) == [("1", "y"), ("2", "x")]
 
 
-def test_too_many_pairs_are_refused(small: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "_MOST_PAIRS", 899)
-    with pytest.raises(ParameterError, match="nearest would compare 900 pairs, which is too many; use consistency"):
-        Nearest().attack(small, small, seed=1)
+def test_of_too_many_customers_the_likeliest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [{"method": "thin", "share": 0.5}, {"method": "perturb", "days": 7, "price": 0.1, "packs": 2}]
+    release = protect(shop(), steps, seed=1)
+    assert isinstance(release.public, History)
+    whole = Nearest().attack(shop(), release.public, seed=1)
+    monkeypatch.setattr(nearest, "_MOST_PAIRS", 0)
+    monkeypatch.setattr("noren.attacks.profile._MOST_CELLS", 0)
+    few, every = (Nearest(shortlist=size).attack(shop(), release.public, seed=1) for size in (8, 150))
+    right = [hits(guess, release.secret).right for guess in (whole, few, every)]
+    # all rows choose the candidates, not only the four of the rarest items
+    assert right[1] > max(130, right[0])
+    assert right[2] == 150
+    assert len(every) == len(whole) == 150
+
+
+def test_among_all_listed_the_assignment_is_the_same(small: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = Pseudonymize().protect(small, seed=1)
+    assert isinstance(release.public, History)
+    whole = Nearest().attack(small, release.public, seed=1)
+    monkeypatch.setattr(nearest, "_MOST_PAIRS", 0)
+    listed = Nearest().attack(small, release.public, seed=1)
+    pairs = [set(guess.pairs.select("pseudonym", "customer").rows()) for guess in (whole, listed)]
+    assert pairs[0] == pairs[1]
+    assert listed.notes == {"mean_distance": 0.0}
+
+
+def test_listed_customers_of_a_class_of_k_leave_one_in_k(small: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "_MOST_PAIRS", 0)
+    release = GeneralizeByCount(k=3).protect(small, seed=1)
+    assert isinstance(release.public, History)
+    right = [hits(Nearest().attack(small, release.public, seed=seed), release.secret).right for seed in range(20)]
+    assert 4 <= sum(right) / 20 <= 16
+
+
+def test_parameters() -> None:
     assert isinstance(attacks.create("nearest", shortlist=5), Nearest)
     with pytest.raises(ParameterError, match="shortlist"):
         attacks.create("nearest", shortlist=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.judging.cell_error import interval_error
-from noren.kernels.linkage.feasibility import KnownRows, PublicRows
+from noren.kernels.linkage.feasibility import Candidates, KnownRows, PublicRows
 from noren.kernels.linkage.row_distance import distance_blocks, least_cost
 
 
@@ -55,6 +55,14 @@ def test_against_plain_sums(seed: int) -> None:
             unmatched = 3 * abs(len(rows) - len(mine))
             nearest = [min((plain_cost(known, public, said, row) for row in mine), default=3.0) for said in rows]
             assert found[pseudonym, customer] == pytest.approx(unmatched + sum(nearest))
+
+
+def test_listed_customers_are_as_far_as_among_all() -> None:
+    known, public = made(1)
+    every = np.concatenate([b for _done, b in distance_blocks(known, public, SD, WIDTH, NOMINAL, shortlist=7)])
+    listed = Candidates(np.array([0, 2, 2, 5, 6, 8]), np.array([6, 0, 3, 1, 2, 5, 4, 0]), 7)
+    found = np.concatenate([b for _done, b in distance_blocks(known, public, SD, WIDTH, NOMINAL, listed=listed)])
+    assert found == pytest.approx(every[listed.pseudonym, listed.customer])
 
 
 def test_the_shortlist_keeps_the_nearest_and_gives_the_others_up() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel, part
-from noren.kernels.linkage.feasibility import KnownRows, PublicRows
+from noren.kernels.linkage.feasibility import Candidates, KnownRows, PublicRows
 from noren.kernels.ordered import first_from
 
 _BLOCK = 16
@@ -38,8 +38,11 @@ def distance_blocks(
     *,
     shortlist: int = 32,
     telling: int = 4,
+    listed: Candidates | None = None,
 ) -> Iterator[tuple[float, Real]]:
     """Yield the distances of some pseudonyms to all customers, after another, with the share of them that is done.
+
+    Where customers are ``listed`` for each pseudonym, yield the distances to these alone, pair by pair.
 
     Parameters
     ----------
@@ -66,12 +69,18 @@ def distance_blocks(
     # rest[q, v]: what the columns after v cost at least
     rest = np.cumsum(least[:, ::-1], axis=1)[:, ::-1] - least
     pseudonyms = len(public.first) - 1
-    for start in range(0, pseudonyms, _BLOCK):
-        stop = min(start + _BLOCK, pseudonyms)
-        yield stop / pseudonyms, _distances(
-            known.values, known.first, public.lo, public.hi, public.set_first, public.set_stop, public.members,
-            public.first, sd, width, nominal, rest, start, stop, shortlist, telling,
-        )  # fmt: skip
+    rows = (
+        *(known.values, known.first, public.lo, public.hi, public.set_first, public.set_stop, public.members),
+        *(public.first, sd, width, nominal, rest),
+    )
+    block = _BLOCK if listed is None else _BLOCK * _BLOCK
+    for start in range(0, pseudonyms, block):
+        stop = min(start + block, pseudonyms)
+        if listed is None:
+            yield stop / pseudonyms, _distances(*rows, start, stop, shortlist, telling)
+        else:
+            pairs = slice(listed.first[start], listed.first[stop])
+            yield stop / pseudonyms, _listed_distances(*rows, listed.pseudonym[pairs], listed.customer[pairs])
 
 
 @part()
@@ -162,4 +171,21 @@ def _distances(
                     values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, public_row
                 )
             distances[pseudonym - start, who] = total
+    return distances
+
+
+@kernel()
+def _listed_distances(
+    values: Real, known_first: Whole, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
+    public_first: Whole, sd: Real, width: Real, nominal: Flags, rest: Real, pseudonym: Whole, customer: Whole,
+) -> Real:  # fmt: skip  # pragma: no cover (compiled)
+    distances = np.zeros(len(pseudonym))
+    for pair in range(len(pseudonym)):
+        p0, p1 = public_first[pseudonym[pair]], public_first[pseudonym[pair] + 1]
+        k0, k1 = known_first[customer[pair]], known_first[customer[pair] + 1]
+        distances[pair] = values.shape[1] * abs((p1 - p0) - (k1 - k0))
+        for public_row in range(p0, p1):
+            distances[pair] += _nearest_row(
+                values, k0, k1, lo, hi, set_first, set_stop, members, sd, width, nominal, rest, public_row
+            )
     return distances
