@@ -9,7 +9,7 @@ from tests.attacks.period_releases import best_simple, history, noisy, nothing, 
 
 from noren.api import attack, protect
 from noren.attacks import attacks
-from noren.attacks.ensemble import AGREEMENT, Ballot, Ensemble, RehearsalResult, rehearsal
+from noren.attacks.ensemble import AGREEMENT, VOTE, Ballot, Ensemble, RehearsalResult, _some, rehearsal
 from noren.data.compatibility import partial
 from noren.data.frames import History
 from noren.data.release import Secret, Statement
@@ -53,12 +53,12 @@ def test_all_that_fit_vote(small: History) -> None:
 
 
 def test_who_refuses_is_left_out_and_who_was_asked_for_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noren.attacks.nearest._MOST_PAIRS", 0)
+    monkeypatch.setattr("noren.attacks.consistency._MOST_PAIRS", 0)
     known, shown = history("ann 2010/12/1 tea 1 1"), history("7 2010/12/1 tea 1 1")
     guess = Ensemble().attack(known, shown, seed=1)
-    assert "too many" in guess.notes["left_out"]["nearest"]
+    assert "too many" in guess.notes["left_out"]["consistency"]
     with pytest.raises(ParameterError, match="too many"):
-        Ensemble(members=("nearest",)).attack(known, shown, seed=1)
+        Ensemble(members=("consistency",)).attack(known, shown, seed=1)
 
 
 def test_members_without_periods_speak_of_all_months_of_a_pseudonym() -> None:
@@ -167,6 +167,26 @@ def test_a_sole_voice_that_knows_is_heard_among_noise() -> None:
     pairs, skill, _divided = rehearsed.followed(ballot, ballot.agreed())
     assert skill.argmax() == 0
     assert pairs.join(truth, on=["pseudonym", "customer"]).height >= 20
+
+
+def test_of_many_customers_some_rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, release = shop(), noisy()
+    names = release.secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String))
+    assert _some(data, release.public, names, 1) == (data, release.public)
+    monkeypatch.setattr("noren.attacks.ensemble._MOST_REHEARSED", 40)
+    for known_names in (names, names.clear()):
+        known, shown = _some(data, release.public, known_names, 1)
+        assert known["customer"].n_unique() == 40
+        pseudonyms = shown["customer"].cast(pl.String).unique()
+        if len(known_names):
+            whose = names.filter(pl.col("pseudonym").is_in(pseudonyms.implode()))["customer"].unique()
+            assert set(whose) <= set(known["customer"].cast(pl.String))
+        # whole histories, and about as large a share of them
+        assert len(shown) == release.public["customer"].cast(pl.String).is_in(pseudonyms.implode()).sum()
+        assert 0.15 < len(pseudonyms) / len(names) < 0.4
+    guess = attack(data, release, "ensemble", members=["s1", "s7", "linkage"])
+    assert guess.notes["rehearsed"]["linkage"] > guess.notes["rehearsed"]["s1"] + 0.3
+    assert guess.notes["follows"] in ("linkage", VOTE)
 
 
 def test_one_member_has_nothing_to_rehearse() -> None:

@@ -36,12 +36,6 @@ uniform = partial(uniforms, draw=0, stream=0)
 """Returns so many numbers from 0 to below 1 that depend on the seed alone: the first ones are always the same."""
 
 
-def too_many_pairs(attack: str, pairs: int, alternative: str) -> ParameterError:
-    """Return the error for an attack that would compare too many pairs; ``alternative`` is an attack that can."""
-    message = _("{attack} would compare {pairs:,} pairs, which is too many; use {other}, or attack part of the release")
-    return ParameterError(message.format(attack=attack, pairs=pairs, other=alternative))
-
-
 def assigned(
     attack: str,
     shape: tuple[int, int],
@@ -60,8 +54,11 @@ def assigned(
     >>> [part.tolist() for part in assigned("one", (2, 2), lambda rows: score[rows], seed=1)]
     [[0, 1], [1, 0], [-1.0, 3.0]]
     """
-    if shape[0] * shape[1] > _MOST_PAIRS:
-        raise too_many_pairs(attack, shape[0] * shape[1], "jaccard")
+    if listed is None and (pairs := shape[0] * shape[1]) > _MOST_PAIRS:
+        message = _(
+            "{attack} would compare {pairs:,} pairs, which is too many; use {other}, or attack part of the release"
+        )
+        raise ParameterError(message.format(attack=attack, pairs=pairs, other="jaccard"))
     if not min(shape):
         return NO_PAIRS
     exact = shape[0] * shape[1] <= most

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PrivateAttr, field_validator
 
-from noren.attacks.assignment import PAIRS_BY_PERIOD, pairs_of
+from noren.attacks.assignment import PAIRS_BY_PERIOD, pairs_of, uniform
 from noren.attacks.by_period import ALWAYS, AttackByPeriod, rows_by_period
 from noren.attacks.linkage import Linkage
 from noren.data.compatibility import partial
@@ -34,6 +34,8 @@ from noren.registry import build
 
 _ALONE = ("earlier-period", "recoded", "shifted")
 """They are for recodings that no method of ours does, and would take most of the time of a rehearsal."""
+_MOST_REHEARSED = 5_000
+"""Customers that a rehearsal is made with; of more these are drawn."""
 _WORTH = 2
 """With one member that said anything there is nothing to choose."""
 
@@ -150,8 +152,9 @@ class Ensemble(AttackByPeriod):
         names = ballot.elected(*agreed)
         # a pseudonym that is seen in one period stands for a customer that others stand for, too
         changing = not ballot.pseudonyms["pseudonym"].is_duplicated().any() and not ballot.as_a_whole
+        names = names if changing else names.clear()
         tried = rehearsal(
-            *(original, public, self._statement, names if changing else names.clear()),
+            *(*_some(original, public, names, seed), self._statement, names),
             seed=seed,
             progress=part_of(progress, 0.0, 0.1, _("rehearsal")),
         )
@@ -360,6 +363,31 @@ def _answers(cells: pl.DataFrame, pairs: pl.DataFrame, names: pl.Series, none: i
 _NEARLY_ALL = 0.95
 _STREAM = 0x5EED
 """Keeps the seed of a rehearsal apart from the seed of the attack."""
+
+
+def _some(original: History, public: History, names: pl.DataFrame, seed: int) -> tuple[History, History]:
+    """Return the rows of some customers, drawn where there are many, and of as large a share of the pseudonyms.
+
+    A pseudonym goes with the customer that ``names`` say it stands for.
+    """
+    customers, pseudonyms = (side[Role.CUSTOMER].cast(pl.String) for side in (original, public))
+    people = customers.drop_nulls().unique().sort()
+    if len(people) <= _MOST_REHEARSED:
+        return original, public
+    drawn = uniform(len(people), seed=seed)
+    least = np.sort(drawn)[_MOST_REHEARSED]
+    chosen = people.filter(pl.Series(drawn < least))
+    each = pseudonyms.drop_nulls().unique().sort()
+    behind = names.unique("pseudonym", keep="first", maintain_order=True).select("pseudonym", "customer")
+    whose = pl.DataFrame({"pseudonym": each}).join(behind, on="pseudonym", how="left", maintain_order="left")[
+        "customer"
+    ]
+    lot = pl.Series(uniform(len(each), seed=seed) < least)
+    those = each.filter(whose.is_in(chosen.implode()).zip_with(whose.is_not_null(), lot))
+    rows = (
+        side.is_in(some.implode()).fill_null(value=False) for side, some in ((customers, chosen), (pseudonyms, those))
+    )
+    return original.take(next(rows).arg_true()), public.take(next(rows).arg_true())
 
 
 def rehearsal(
