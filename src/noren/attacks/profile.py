@@ -41,6 +41,9 @@ class Profile(AttackByPeriod):
     may be moved inside their period, scaled, rounded or deleted; some may be somebody else's; the attacker may know a
     part of the rows, and of items the first characters.
 
+    In a release with more than 8 million pairs in a period, each row looks along the known rows that are nearest to it,
+    and the 32 likeliest customers are weighed (:mod:`noren.kernels.linkage.copied_rows`).
+
     The score is the chance that the customer is the one, among all of the period and those of whom nothing is known;
     the two halves of each pseudonym's rows tell how sure to be. Each pseudonym is judged by itself: two may be
     given to one customer. Of a release under one pseudonym per customer, each period is judged by itself, too; one
