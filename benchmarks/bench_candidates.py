@@ -1,6 +1,7 @@
 """The attacks ``jaccard`` and ``s1`` to ``s8`` on a million customers: processor seconds and peak memory.
 
 python benchmarks/bench_candidates.py [--customers 1000000] [--items 2800] [--largest 90000] [--folder F] [--only s1]
+python benchmarks/bench_candidates.py --attacks nearest,profile,linkage --customers 10000,100000 [--seeds 5]
 
 Ten rows a customer from the sample generator. For ``jaccard`` a release shows each customer's items, a share of them
 replaced by others drawn by popularity; the more is replaced, the lower is the best similarity and the less an exact
@@ -8,12 +9,20 @@ filter can leave out. For ``s1`` to ``s8`` it is the rows as they were, in anoth
 Each line is a fresh process that holds both histories; what is compiled is ready before its clock starts. How many
 pairs share an item is what a way that counts all of them has to do. With ``--folder`` data and lines are kept, and what
 is there is not done again; ``--only`` chooses lines: ``s1``, or items, share and candidates such as ``2800-0.8-1``.
+
+With ``--attacks``: attacks that compare all pairs up to a number of pairs, and likely customers above. All sizes are
+attacked by the way of many pairs, so that the exponent is of one way. On shops of a few hundred customers both ways
+run, the candidates once with the lists of the package and once with lists of 64 rows, which cut there about as much as
+the package's do at a hundred thousand customers. One seed is one release; intervals are Student's, of the paired
+differences.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,7 +31,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from machine import facts, report, run_part, table
+from machine import RESULTS, facts, report, run_part, table
 
 ROWS_EACH = 10
 BY_ROW = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
@@ -104,6 +113,96 @@ def attack(folder: str, released: str, name: str, candidates: int) -> dict[str, 
     return took
 
 
+CHAIN = [{"method": "thin", "share": 0.3}, {"method": "perturb", "days": 3, "price": 0.05, "packs": 1}]
+RELEASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "generalised": ("generalize-by-count", {"k": 3}),
+    "perturbed": ("chain", {"steps": CHAIN}),
+    "monthly": ("chain", {"steps": [*CHAIN, {"method": "monthly-pseudonyms"}]}),
+    "shuffled": ("pseudonymize", {}),
+}
+"""Releases by name: thinned and perturbed, under new names each month, or generalised."""
+ON = {
+    "nearest": ("generalised", "perturbed"), "profile": ("monthly",), "linkage": ("monthly",),
+    "ensemble": ("monthly",), "consistency": ("generalised",), "shifted": ("shuffled",), "recoded": ("shuffled",),
+}  # fmt: skip
+SHORT_LISTS = 64
+SHOPS = ("Online Retail", "CDNOW", "Groceries", "generated")
+
+
+def release(folder: str, name: str) -> dict[str, Any]:
+    """Write a release of the original."""
+    import polars as pl
+
+    from noren import api
+    from noren.data.frames import History
+    from noren.data.schema import Schema
+
+    where, (method, parameters) = Path(folder), RELEASES[name]
+    original = History(pl.read_parquet(where / "T.parquet"), Schema.preset("pwscup2018"))
+    api.protect(original, method, seed=1, audit=False, **parameters).save(where / name)
+    return {}
+
+
+def likely(cells: int, longest: int = 0) -> None:
+    """Let attacks compare likely customers above so many pairs, with lists of so many rows."""
+    from noren.attacks import nearest, profile
+
+    profile._MOST_CELLS = nearest._MOST_PAIRS = cells
+    profile._LONGEST = longest or profile._LONGEST
+
+
+def attack_many(folder: str, released: str, name: str) -> dict[str, Any]:
+    """Run one attack on many customers, by the way of many pairs."""
+    import polars as pl
+
+    from noren import api
+    from noren.data.frames import History
+    from noren.data.release import Release
+    from noren.data.schema import Schema
+
+    where = Path(folder)
+    original = History(pl.read_parquet(where / "T.parquet"), Schema.preset("pwscup2018"))
+    made = Release.load(where / released)
+    few = original.take(pl.Series(range(100)))
+    likely(0)
+    api.attack(few, api.protect(few, "pseudonymize", seed=1, audit=False), name, seed=0)
+    start = time.process_time()
+    guess = api.attack(original, made, name, seed=0)
+    took = time.process_time() - start
+    return {"processor": took, "rows": len(original), "right": found(guess, made)}
+
+
+def found(guess: Any, made: Any) -> float:
+    """Return the share of pseudonyms whose customer is named."""
+    import polars as pl
+
+    pairs = (
+        side.select(pl.col("pseudonym", "customer").cast(pl.String)) for side in (guess.pairs, made.secret.pseudonyms)
+    )
+    ours, truth = (side.unique() for side in pairs)
+    return len(ours.join(truth, on=["pseudonym", "customer"])) / max(len(truth), 1)
+
+
+def both_ways(shop: str, name: str, released: str, seeds: int) -> dict[str, Any]:
+    """Attack releases of a shop among all pairs, among likely customers, and among these with short lists."""
+    from bench_analyst import shops
+
+    from noren import api
+    from noren.attacks import nearest, profile
+
+    original = shops()[shop]
+    method, parameters = RELEASES[released]
+    usual, shares = (profile._MOST_CELLS, profile._LONGEST), list[list[float]]()
+    assert usual[0] <= nearest._MOST_PAIRS
+    for seed in range(1, seeds + 1):
+        made = api.protect(original, method, seed=seed, audit=False, **parameters)
+        shares.append([])
+        for cells, longest in ((10**12, usual[1]), (0, usual[1]), (0, SHORT_LISTS)):
+            likely(cells, longest)
+            shares[-1].append(found(api.attack(original, made, name, seed=seed), made))
+    return {"shares": shares}
+
+
 # --- in the parent -------------------------------------------------------------------------------------------------
 
 
@@ -123,9 +222,94 @@ def by_row(folder: str, name: str) -> tuple[list[str], float]:
     return [name, f"{took['processor']:.1f}", f"{done.peak_bytes / 1e9:.2f}"], done.peak_bytes / 1e9
 
 
+def by_size(folder: Path, name: str, released: str, customers: int) -> tuple[list[str], list[float]]:
+    """Return a line about an attack on so many customers, with seconds and peak."""
+    where = folder / str(customers) / "2800"
+    where.mkdir(parents=True, exist_ok=True)
+    if not (where / "T.parquet").exists():
+        run_part(__file__, "make", where, customers, 2800)
+    if not (where / released).exists():
+        run_part(__file__, "release", where, released)
+    done, took = run_part(__file__, "many", where, released, name)
+    peak = done.peak_bytes / 1e9
+    line = [name, released, f"{customers:,}", f"{took['processor']:,.0f}", f"{peak:.2f}", f"{took['right']:.1%}"]
+    print(*line, flush=True)
+    return line, [took["processor"], peak]
+
+
+def by_shop(name: str, released: str, shop: str, seeds: int) -> list[str]:
+    """Return a line about both ways on one shop."""
+    from scipy.stats import t as student
+
+    done, took = run_part(__file__, "shop", shop, name, released, seeds)
+    shares: list[list[float]] = took["shares"]
+    line = [name, released, shop, f"{statistics.mean(share[0] for share in shares):.1%}"]
+    for way in (1, 2):
+        more = [share[way] - share[0] for share in shares]
+        half = student.ppf(0.975, seeds - 1) * statistics.stdev(more) / math.sqrt(seeds)
+        line.append(f"{100 * statistics.mean(more):+.2f} ± {100 * half:.2f}")
+    print(*line, f"{done.processor_seconds:.0f} s", flush=True)
+    return line
+
+
+MANY = "## Attacks among likely customers"
+
+
+def many(options: argparse.Namespace, folder: Path) -> None:
+    """Measure attacks on many customers and on shops; what is in the folder already is not done again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stored, sizes = folder / "many.json", [int(size) for size in options.customers.split(",")]
+    done: dict[str, Any] = json.loads(stored.read_text()) if stored.exists() else {}
+    works: dict[str, Callable[[], Any]] = {}
+    for name, released in [(each, on) for each in options.attacks.split(",") for on in ON[each]]:
+        for size in sizes:
+            works[f"grown {name} {released} {size}"] = partial(by_size, folder, name, released, size)
+        for shop in options.shops if options.seeds > 1 else []:
+            works[f"compared {name} {released} {shop}"] = partial(by_shop, name, released, shop, options.seeds)
+    for key, work in works.items():
+        done[key] = done.get(key) or work()
+        stored.write_text(json.dumps(done))
+        write_many(done, options)
+
+
+def write_many(done: dict[str, Any], options: argparse.Namespace) -> None:
+    """Write what is known so far beside the other tables."""
+    grown, met = list[list[str]](), True
+    taken = [value for key, value in done.items() if key.startswith("grown")]
+    for line, (seconds, peak) in taken:
+        size = int(line[2].replace(",", ""))
+        smaller = [(int(other[2].replace(",", "")), took[0]) for other, took in taken if other[:2] == line[:2]]
+        before, spent = max((point for point in smaller if point[0] < size), default=(0, 0.0))
+        slope = f"{math.log(seconds / spent) / math.log(size / before):.2f}" if before else "–"
+        met &= (seconds <= 600 and peak <= 4) or size > 100_000
+        grown.append([*line, slope])
+    page = RESULTS / "scale_candidates.md"
+    others = page.read_text(encoding="utf-8").split(MANY)[0].rstrip() if page.exists() else ""
+    parts = [
+        others,
+        MANY,
+        f"`python benchmarks/bench_candidates.py --attacks {options.attacks} --customers {options.customers}`."
+        f" {ROWS_EACH} rows per customer, one release. All sizes by the way of many pairs. *Right* is the share of"
+        " pseudonyms whose customer is named. The limits of 600 s and 4 GB at 100,000 customers are"
+        f" {'met' if met else 'missed'}.",
+        table(["attack", "release", "customers", "processor, s", "peak, GB", "right", "exponent"], grown),
+        f"Both ways on shops, {options.seeds} releases each: the share named among all pairs, and by how many"
+        " percentage points more are named among likely customers, with the 95 % interval.",
+        table(
+            ["attack", "release", "shop", "all pairs", "likely, points", f"lists of {SHORT_LISTS}, points"],
+            [value for key, value in done.items() if key.startswith("compared")],
+        ),
+        facts("noren", "numpy", "scipy", "numba", "polars"),
+    ]
+    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--customers", type=int, default=1_000_000)
+    parser.add_argument("--customers", default="1000000", help="how many; with --attacks several, by comma")
+    parser.add_argument("--attacks", help="attacks by comma that compare all pairs up to a number of pairs")
+    parser.add_argument("--seeds", type=int, default=5, help="with --attacks, how many releases of each shop")
+    parser.add_argument("--shops", nargs="*", default=SHOPS, help="with --attacks, the shops that both ways run on")
     parser.add_argument("--items", type=int, default=2_800)
     parser.add_argument("--largest", type=int, default=90_000, help="the larger number of items")
     parser.add_argument("--replaced", type=float, nargs="+", default=[0.2, 0.8], help="shares of replaced items")
@@ -142,11 +326,18 @@ def main() -> None:
             "replace": lambda: replace(folder, float(rest[0])),
             "rename": lambda: rename(folder),
             "attack": lambda: attack(folder, rest[0], rest[1], int(rest[2])),
+            "release": lambda: release(folder, rest[0]),
+            "many": lambda: attack_many(folder, rest[0], rest[1]),
+            "shop": lambda: both_ways(folder, rest[0], rest[1], int(rest[2])),
         }
         print(json.dumps(parts[name]()))
         return
     with tempfile.TemporaryDirectory(prefix="noren-bench-") as aside:
-        measured(options, Path(options.folder or aside) / str(options.customers))
+        if options.attacks:
+            many(options, Path(options.folder or aside))
+        else:
+            options.customers = int(options.customers)
+            measured(options, Path(options.folder or aside) / str(options.customers))
 
 
 def measured(options: argparse.Namespace, folder: Path) -> None:
@@ -185,7 +376,8 @@ def made(where: Path, people: int, items: int) -> None:
 
 def write_page(customers: int, items: int, lines: list[tuple[list[str], float]]) -> None:
     """Write what is known so far."""
-    peak = max(high for _line, high in lines)
+    peak, page = max(high for _line, high in lines), RESULTS / "scale_candidates.md"
+    beside = page.read_text(encoding="utf-8").partition(MANY) if page.exists() else ("", "", "")
     by_sets, by_rows = (
         [line for line, _high in sorted(lines, key=lambda entry: entry[0]) if (line[0] in BY_ROW) == way]
         for way in (False, True)
@@ -217,6 +409,7 @@ def write_page(customers: int, items: int, lines: list[tuple[list[str], float]])
         f"Release: unchanged rows in another order, one pseudonym per month. {items:,} items.",
         table(["attack", "processor, s", "peak, GB"], by_rows),
         facts("noren", "numpy", "numba", "polars"),
+        *filter(None, ["".join(beside[1:]).rstrip()]),
     )
 
 
