@@ -291,7 +291,8 @@ def _evidence(
                     seen[i] = True
                     touched[many] = i
                     many += 1
-        sort_range(touched, 0, many)
+        if not cut:
+            sort_range(touched, 0, many)
         least, ties = _bar(total, touched, many, limit, best)
         while used + min(many, limit) > room:
             person = np.concatenate((person, np.empty(room, np.int64)))
@@ -311,7 +312,8 @@ def _evidence(
         first[u + 1] = used
         if not cut:
             continue
-        halves[first[u] : used] = 0.0  # whose rows were looked at in part are weighed again, all of them
+        sort_range(person, first[u], used)  # few of many, whose rows were looked at in part: all are weighed again
+        halves[first[u] : used] = 0.0
         for r in range(unit_first[u], unit_first[u + 1]):
             for k in range(first[u], used):
                 i = person[k]
