@@ -35,6 +35,7 @@ from noren.kernels.ordered import first_from
 
 OWN_SHARES = np.array([1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.25, 0.1, 0.0])
 """Which share of a pseudonym's rows may be its owner's: all of them first, none last."""
+_BLOCK = 8_192
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Partners:
     alone: Real
     """For each pseudonym and candidate: all rows are theirs."""
     beside: Real
-    """For each pseudonym, candidate, partner and own share but the first and the last."""
+    """For each pseudonym, candidate and own share but the first and the last: all partners together."""
     people: int
     """How many people there are, any of whom may be a partner."""
 
@@ -79,7 +80,7 @@ class Partners:
         any_partner = -np.log(max(self.people, 1))
         parts = np.full((*self.candidates.shape, len(OWN_SHARES)), -np.inf)
         parts[:, :, 0] = weight[0] + self.alone
-        parts[:, :, 1:-1] = weight[1:-1] + any_partner + log_sum(np.moveaxis(self.beside, 2, 3))
+        parts[:, :, 1:-1] = weight[1:-1] + any_partner + self.beside
         others = weight[-1] + any_partner + log_sum(self.alone)
         parts[:, :, -1] = np.where(self.candidates >= 0, others[:, None], -np.inf)
         return OwnerScores(parts, others)
@@ -90,8 +91,13 @@ def partners(
 ) -> Partners:
     """Return what the rows of each pseudonym say of every pair of its candidates; 0 is what any rows say."""
     arrays = plain_arrays(known, public, beside, copies)
-    alone, pairs = _partners(*arrays, copies.share, candidates, OWN_SHARES[1:-1])
-    return Partners(candidates, alone, pairs, len(known.rows))
+    units, many = candidates.shape
+    alone, beside_any = np.empty((units, many)), np.empty((units, many, len(OWN_SHARES) - 2))
+    for start in range(0, units, _BLOCK):  # pairs of all pseudonyms take much more memory than what is left of them
+        some = slice(start, min(start + _BLOCK, units))
+        alone[some], pairs = _partners(*arrays, copies.share, candidates, OWN_SHARES[1:-1], some.start, some.stop)
+        beside_any[some] = log_sum(np.moveaxis(pairs, 2, 3))
+    return Partners(candidates, alone, beside_any, len(known.rows))
 
 
 def log_sum(values: Real) -> Real:
@@ -104,21 +110,28 @@ def log_sum(values: Real) -> Real:
 
 @kernel()
 def _partners(
-    known: Held, public: Shown, beside: Beside, share: float, candidates: Whole, own: Real
+    known: Held,
+    public: Shown,
+    beside: Beside,
+    share: float,
+    candidates: Whole,
+    own: Real,
+    begin_unit: int,
+    end_unit: int,
 ) -> tuple[Real, Real]:
     known_first, known_person, values, rows = known
     unit_first, begin, end, lo, hi, item_first, item, _half = public
     periods = rows.shape[1] - 1
-    units, many = candidates.shape
-    alone = np.full((units, many), -np.inf)
-    pairs = np.full((units, many, many, len(own)), -np.inf)
+    many = candidates.shape[1]
+    alone = np.full((end_unit - begin_unit, many), -np.inf)
+    pairs = np.full((end_unit - begin_unit, many, many, len(own)), -np.inf)
     memo = np.zeros(len(beside[2]))
     memo_of = np.full(len(beside[2]), -1, np.int64)
     most = 0
-    for u in range(units):
+    for u in range(begin_unit, end_unit):
         most = max(most, unit_first[u + 1] - unit_first[u])
     fits = np.empty((most, many))
-    for u in range(units):
+    for u in range(begin_unit, end_unit):
         start, count = unit_first[u], unit_first[u + 1] - unit_first[u]
         for r in range(start, start + count):
             for c in range(many):
@@ -142,7 +155,7 @@ def _partners(
             spoken = 0.0
             for r in range(count):
                 spoken += np.log((1 - share) + share * fits[r, c])
-            alone[u, c] = spoken
+            alone[u - begin_unit, c] = spoken
             for d in range(many):
                 if d == c or candidates[u, d] < 0:
                     continue
@@ -150,7 +163,7 @@ def _partners(
                     spoken = 0.0
                     for r in range(count):
                         spoken += np.log((1 - share) + share * (own[t] * fits[r, c] + (1 - own[t]) * fits[r, d]))
-                    pairs[u, c, d, t] = spoken
+                    pairs[u - begin_unit, c, d, t] = spoken
     return alone, pairs
 
 
