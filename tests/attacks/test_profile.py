@@ -152,3 +152,13 @@ def test_the_contest_of_2017(shared: Path) -> None:
     guess = attack(data, release, "profile")
     assert score(data, release, guess) > 0.99
     assert score(data, release, attack(data, release, "profile", known=half)) > 0.95
+
+
+def test_among_likely_customers_as_many_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, release = shop(), noisy()
+    whole = right_share(attack(data, release, "profile"), release)
+    assert whole > 0.9
+    monkeypatch.setattr("noren.attacks.profile._MOST_CELLS", 0)
+    for longest in (1_024, 8):  # the second cuts most of the lists
+        monkeypatch.setattr("noren.attacks.profile._LONGEST", longest)
+        assert right_share(attack(data, release, "profile"), release) > whole - 0.02
