@@ -171,6 +171,7 @@ def test_a_sole_voice_that_knows_is_heard_among_noise() -> None:
 
 def test_of_many_customers_some_rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
     data, release = shop(), noisy()
+    assert isinstance(release.public, History)
     names = release.secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String))
     assert _some(data, release.public, names, 1) == (data, release.public)
     monkeypatch.setattr("noren.attacks.ensemble._MOST_REHEARSED", 40)
