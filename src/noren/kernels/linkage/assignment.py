@@ -163,7 +163,7 @@ def assign(cost: Real, rows: int, columns: int, limit: float, column_of: Whole) 
 
     # length of the shortest path to a column not yet scanned; lanes end with columns that are out of reach
     reach = np.full(-(-columns // _LANES) * _LANES, FAR)
-    least = np.empty(_LANES)
+    nearest = np.empty(_LANES)
     open_price = np.empty(columns)  # the price, out of reach where a column is scanned
     before = np.empty(columns, dtype=np.int64)
     scanned = np.empty(columns, dtype=np.int64)
@@ -178,13 +178,13 @@ def assign(cost: Real, rows: int, columns: int, limit: float, column_of: Whole) 
         begin = FAR
         count = 0
         while True:
-            shortest = _least_of_lanes(reach, least)
+            shortest = _least_of_lanes(reach, nearest)
             if count == 0:
                 begin = shortest
             # the first column without a row ends the path, else the last of the nearest is scanned
             sink, end = -1, columns
             for lane in range(_LANES):
-                if least[lane] <= shortest:
+                if nearest[lane] <= shortest:
                     for j in range(lane, columns, _LANES):
                         if reach[j] <= shortest:
                             sink = max(sink, j)

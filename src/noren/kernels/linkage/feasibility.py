@@ -59,12 +59,12 @@ class KnownRows:
         there = np.flatnonzero(customer >= 0)
         order = there[np.lexsort((values[there, 0], customer[there]))].astype(np.int32)
         del there
-        values, customer = values[order], customer[order].astype(np.int32)
+        values, owners = values[order], customer[order].astype(np.int32)
         del order
-        first = np.concatenate(([0], np.cumsum(np.bincount(customer, minlength=customers)))).astype(np.int64)
+        first = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=customers)))).astype(np.int64)
         item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.min_scalar_type(items))
         item_first = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items + 1)))).astype(np.int64)
-        return cls(values, first, customer, item, item_first)
+        return cls(values, first, owners, item, item_first)
 
     @cached_property
     def by_column(self) -> tuple[Codes, list[tuple[Real, Whole]], set[int]]:
