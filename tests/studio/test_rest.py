@@ -92,7 +92,7 @@ class TestByHand:
         assert [a["attack"] for a in result["facts"]["tried"]] == ["unique-rows"]
         verdict = result["verdict"]
         told = {"verdict", "reason", "sentence", "remarks", "assumed_unknown", "kept_identifiers", "rule", "evidence"}
-        assert set(verdict) == told | {"guarantee", "inferred", "privacy"}
+        assert set(verdict) == told | {"guarantee", "inferred", "left_out", "privacy"}
         assert verdict["rule"]["name"] == client.get(f"/api/v1/projects/{project}").json()["rule"] == "partner"
         on_map = client.get(f"/api/v1/projects/{project}/map").json()
         assert [point["run"] for point in on_map["points"]] == [job["id"]]
