@@ -19,14 +19,21 @@ os.environ.update(dict.fromkeys(("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP
 from machine import facts, in_turns, report, table
 
 from noren import api
+from noren.contest.judging import prepared
 from noren.contest.judging.checking import check_release
-from noren.contest.judging.prepared import forget, make_target, named_in_target, prepare
+from noren.contest.judging.prepared import make_target, prepare, target_names
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.rulebook import Baseline, preset
 from noren.data.contest_files import write_rows
 from noren.data.release import submission_of
 
 SALT, LABEL = bytes(32), "cup/final/submission"
+
+
+def forget() -> None:
+    """Empty the caches of files that were read."""
+    for cache in (prepared._originals, prepared._releases):
+        cache._entries.clear()
 
 
 def judged(folder: Path, rows: int, customers: int) -> list[list[str]]:
@@ -37,7 +44,7 @@ def judged(folder: Path, rows: int, customers: int) -> list[list[str]]:
     history = api.sample(customers=customers, rows=rows, items=2_800, seed=1, schema="pwscup2018")
     write_rows(history, original)
     submitted.write_bytes(submission_of(api.protect(history, "generalize-by-count", k=2, seed=1, audit=False)))
-    names = named_in_target(prepare(bare, original, submitted), SALT, LABEL)
+    names = target_names(prepare(bare, original, submitted), SALT, LABEL)["target"]
     everyone = history.customers
     lines = [f"{name},{everyone[place % len(everyone)]}\n" for place, name in enumerate(names)]
     guess.write_text("".join(lines), encoding="utf-8")

@@ -1,8 +1,10 @@
 """Data flow one way: a room imports only from rooms before it, and heavy things load only when used."""
 
 import ast
+import importlib
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,19 @@ def test_heavy_things_load_only_when_used(statement: str, absent: set[str]) -> N
     script = f"import sys; {statement}; print(*sorted(n for n in sys.modules if '.' not in n))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert absent & set(done.stdout.split()) == set()
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples", "tools"])
+def test_scripts_import_what_there_is(folder: str) -> None:
+    missing = []
+    for path in sorted((PACKAGE.parents[1] / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "noren":
+                module = importlib.import_module(node.module or "")
+                parts = hasattr(module, "__path__")
+                names = [name.name for name in node.names if not hasattr(module, name.name)]
+                missing += [(path.name, n) for n in names if not parts or find_spec(f"{node.module}.{n}") is None]
+    assert missing == []
 
 
 def test_class_names_are_unique() -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import importlib.metadata
 import json
-import os
-import platform
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -18,9 +13,9 @@ from markupsafe import Markup
 
 from noren.data.formats.files import FolderKind, json_signature, writing_folder
 from noren.drawing.base import render_page
-from noren.engines.blocks import cores
 from noren.i18n import _
 from noren.reproduce.frame import Datum, Value
+from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
 from noren.tables import Texts
 
@@ -184,22 +179,6 @@ def write(report: Reproduction, folder: str | Path, *, replace: bool = False) ->
         for name, text in files.items():
             (aside / name).write_text(text, encoding="utf-8", newline="\n")
     return Path(folder)
-
-
-def facts(*packages: str) -> str:
-    """Return the line that goes under every table: date, processor, memory, system, versions; no names, no paths."""
-    about = Path("/proc/cpuinfo")
-    model = (
-        re.search(r"^model name.*?:(.*)", about.read_text(encoding="utf-8"), re.MULTILINE) if about.exists() else None
-    )
-    processor = " ".join(model[1].split()) if model else platform.machine()
-    try:
-        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB memory, "
-    except (AttributeError, ValueError, OSError):
-        memory = ""
-    versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
-    run_by = ", ".join((platform.system(), f"Python {platform.python_version()}", *versions))
-    return f"{dt.datetime.now(dt.UTC):%Y-%m-%d}: {processor}, {cores()} cores, {memory}{run_by}"
 
 
 def draw(report: Reproduction) -> Pictures:
