@@ -73,7 +73,7 @@ def serve(
 ) -> None:
     """Serve on a socket that is taken already, and open the page in the browser when it answers.
 
-    ``tell`` receives what whoever started it should know.
+    ``tell`` receives what the person who started it should know.
     """
     os.umask(PRIVATE_UMASK)  # whatever it writes is for the owner alone
     app = make_app(settings)

@@ -14,9 +14,9 @@ row has says nothing.
 **Of many people, those are found whom rare rows point to, and only they are weighed in full.**
 The known rows of an item grow with the people, and so would the work for each public row. A row with more than
 ``longest`` known rows of its items looks, in each of their lists, along the column in which fewest of them lie as near
-as nearly all copies do; of those, the ``longest`` in the middle. Whoever has a row there is a candidate. Then all rows
-of the pseudonym are weighed for its likeliest candidates: what is said of a person who is listed is exact, and where no
-list is longer, so is the list.
+as nearly all copies do; of those, the ``longest`` in the middle. Customers with a row there are candidates. Then all
+rows of the pseudonym are weighed for its likeliest candidates: what is said of a person who is listed is exact, and
+where no list is longer, so is the list.
 """
 
 from __future__ import annotations
