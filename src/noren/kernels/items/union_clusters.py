@@ -169,9 +169,10 @@ def union_clusters(
 
 def _united(sets: ItemSets, cluster: Whole) -> tuple[Whole, Whole]:
     """Return the items of every cluster's union, by cluster, then item."""
-    width = int(sets.item.max(initial=-1)) + 1
-    keys = np.unique(np.repeat(cluster, sets.sizes) * width + sets.item)
-    return keys // max(width, 1), keys % max(width, 1)
+    held = np.zeros((int(cluster.max(initial=-1)) + 1, int(sets.item.max(initial=-1)) + 1), dtype=np.bool_)
+    held[np.repeat(cluster, sets.sizes), sets.item] = True
+    whose, what = np.nonzero(held)
+    return whose, what
 
 
 def _state(
