@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from noren.data.cells import different, is_generalised
+from noren.data.cells import is_generalised
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.kernels.arrays import Whole
@@ -109,14 +109,10 @@ class Attribute:
             off = ((steps - steps.round()).abs() > 1e-3) | (numbers < low) | (numbers > high + _NEARLY)
             self._reject_unknown_values(values, off | numbers.is_null(), first_row)
             return steps.round().cast(pl.Int64).to_numpy()
-        domain = list(self.column.domain)
-        rows, which = different(values)
-        texts = values.gather(rows).cast(pl.String)
-        if MISSING in domain:
+        texts = values.cast(pl.String)
+        if MISSING in self.column.domain:
             texts = texts.fill_null(MISSING)
-        known = pl.DataFrame({"value": domain, "code": pl.int_range(len(domain), eager=True)})
-        code = pl.DataFrame({"value": texts}).join(known, on="value", how="left", maintain_order="left")["code"]
-        coded = code.gather(which)
+        coded = texts.cast(pl.Enum(self.column.domain), strict=False).to_physical().cast(pl.Int64)
         self._reject_unknown_values(values, coded.is_null(), first_row)
         return coded.to_numpy()
 

@@ -45,7 +45,9 @@ class ObservedRecords:
     def table(self, some: Sequence[int]) -> Real:
         """Return the table of some attributes."""
         shape = tuple(self.sizes[a] for a in some)
-        flat = np.ravel_multi_index(tuple(self.codes[a] for a in some), shape)
+        flat = (
+            self.codes[some[0]] if len(some) == 1 else np.ravel_multi_index(tuple(self.codes[a] for a in some), shape)
+        )
         return np.bincount(flat, self.counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
 
     def only(self, some: Sequence[int]) -> ObservedRecords:
