@@ -15,7 +15,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from noren.data.formats.render import Spelling, order_by_text
-from noren.data.frames import Records
+from noren.data.frames import Records, reject_missing
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
@@ -129,13 +129,8 @@ class Perturbation:
 
     def codes(self, original: pl.DataFrame, first_row: int = 1) -> list[Whole]:
         """Return the attributes of original rows as codes."""
-        self._reject_missing(original)
+        reject_missing(self.names, original.columns)
         return [a.codes(original[a.name], first_row) for a in self.attributes]
-
-    def _reject_missing(self, original: pl.DataFrame) -> None:
-        missing = [name for name in self.names if name not in original.columns]
-        if missing:
-            raise SchemaError(say("no_column", name=missing[0]))
 
     def places(self, released: pl.DataFrame) -> list[Whole]:
         """Return the attributes of released rows as codes."""
@@ -159,7 +154,7 @@ class Perturbation:
 
     def classed(self, original: pl.DataFrame, *, seed: int | None = None) -> pl.DataFrame:
         """Return original rows in the values that are released, texts numbered; with a seed, perturbed."""
-        self._reject_missing(original)
+        reject_missing(self.names, original.columns)
         uniform = None if seed is None else self._uniform(len(original), seed)
         columns = []
         for at, attribute in enumerate(self.attributes):  # a column at a time, to save memory
