@@ -14,9 +14,9 @@ import noren
 from noren.data import reading
 from noren.data.release import public_digest
 from noren.data.schema import Schema, TextLayout
-from noren.errors import NorenError
+from noren.errors import FileError, NorenError
 from noren.execution.engine import get_engine
-from noren.execution.files import read
+from noren.execution.files import guessed_schema, read
 from noren.execution.frames import ROW, ClusterRecords
 from noren.execution.session import explain_faults
 from noren.work.run import protect_folder
@@ -75,6 +75,35 @@ def test_same_rows(spark: SparkSession, tmp_path: Path, name: str) -> None:
     alone = reading.read(tmp_path / "T [1].csv", HISTORY.schema).data
     together = read(spark, tmp_path / "T [1].csv", HISTORY.schema)
     assert rows_of(together).equals(alone.frame)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Give a folder, and its address as one that is no path of this machine."""
+    folder, setting = tmp_path_factory.mktemp("elsewhere"), "fs.viewfs.mounttable.elsewhere.link./data"
+    spark.conf.set(setting, folder.as_uri())
+    yield folder, "viewfs://elsewhere/data"
+    spark.conf.unset(setting)
+
+
+@pytest.mark.parametrize("name", ["plain", "windows", "marked", "empty lines at the end", "other columns and order"])
+def test_same_rows_of_a_text_elsewhere(spark: SparkSession, elsewhere: tuple[Path, str], name: str) -> None:
+    folder, address = elsewhere
+    (folder / "T 1.csv").write_bytes(FORMS[name])
+    alone = reading.read(folder / "T 1.csv", HISTORY.schema).data
+    assert rows_of(read(spark, f"{address}/T 1.csv", HISTORY.schema)).equals(alone.frame)
+    guessed = guessed_schema(spark, f"{address}/T 1.csv", kind="history", customer="customer")
+    assert guessed.schema == guessed_schema(spark, folder / "T 1.csv", kind="history", customer="customer").schema
+
+
+@pytest.mark.parametrize("name", ["lines in cells", "packed"])
+def test_a_text_elsewhere_that_only_one_worker_can_read_is_to_be_converted(
+    spark: SparkSession, elsewhere: tuple[Path, str], name: str
+) -> None:
+    folder, address = elsewhere
+    (folder / "T.csv").write_bytes(FORMS[name])
+    with pytest.raises(FileError, match=r"noren convert T\.csv T\.parquet"):
+        read(spark, f"{address}/T.csv", HISTORY.schema)
 
 
 def test_other_layouts(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
@@ -168,6 +169,22 @@ class RawRows(NamedTuple):
     first: int = 1
 
 
+@contextmanager
+def opened(session: SparkSession, address: str | Path) -> Iterator[Source | None]:
+    """Give what a local file is, and a text elsewhere by a copy for the driver; None is Parquet elsewhere."""
+    place = ClusterPath(session, address)
+    if is_local(address):
+        yield Source.open(local_path(address))
+    elif str(address).endswith(".parquet") or not place._system.isFile(place._path):
+        yield None
+    else:
+        with TemporaryDirectory() as folder:
+            copy = Path(folder) / Path(address).name
+            jvm, stream = place._jvm, place._system.open(place._path)
+            jvm.org.apache.hadoop.io.IOUtils.copyBytes(stream, jvm.java.io.FileOutputStream(str(copy)), 1 << 16, True)
+            yield Source.open(copy)
+
+
 def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterRecords:
     """Read Parquet files (Hive-style paths included) or a text file as one machine reads them.
 
@@ -179,7 +196,7 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
         place = ClusterPath(session, address)
         if not place.exists():
             raise FileError(say("no_file"), file=str(address))
-        if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
+        if not (str(address).endswith(".parquet") or place._system.isFile(place._path) or (place / SUCCESS).exists()):
             raise FileError(say_of_parquet("folder_incomplete", marker=SUCCESS), file=str(address))
     raw, rows, cells, first = raw_rows(session, address, schema)
     file = str(address)
@@ -198,27 +215,29 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
 
 def raw_rows(session: SparkSession, address: str | Path, schema: Schema) -> RawRows:
     """Return the rows of Parquet files or of a text; stop where columns are missing, or at other kinds of file."""
-    names, source = schema.names, Source.open(local_path(address)) if is_local(address) else None
-    if source is not None and source.kind == "text":
-        return _rows_of_text(session, source, schema)
-    if source is not None and source.kind != "parquet":
-        target = source.path.with_suffix(".parquet").name
-        raise FileError(say("only_parquet", file=source.path.name, target=target), file=source.path)
-    if source is not None and source.path.is_dir():
-        parquet_parts(source.path)
+    names = schema.names
+    with opened(session, address) as source:
+        if source and source.kind == "text" and (rows_of_text := _rows_of_text(session, source, schema, address)):
+            return rows_of_text
+        if source and source.kind != "parquet":
+            target = source.path.with_suffix(".parquet").name
+            raise FileError(say("only_parquet", file=source.path.name, target=target), file=str(address))
+        if source and source.path.is_dir():
+            parquet_parts(source.path)
     raw, rows = numbered(session, address)
     reject_missing(names, [column for column in raw.columns if column != ROW])
     plain = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(names)), ROW)
     return RawRows(plain, rows, lambda block: block.select(pl.col(f"c{i}").alias(n) for i, n in enumerate(names)))
 
 
-def _rows_of_text(session: SparkSession, source: Source, schema: Schema) -> RawRows:
+def _rows_of_text(session: SparkSession, source: Source, schema: Schema, address: str | Path) -> RawRows | None:
     """Return the rows of a text file, whose layout the driver finds in one pass over its bytes.
 
     Where every line is a row of UTF-8, Spark cuts the file into lines, and each worker parses some. Otherwise (quotes,
-    which can hold line ends, other encodings, compressed files) one worker reads the file as one machine does.
+    which can hold line ends, other encodings, compressed files) one worker reads the file as one machine does; None if
+    it is on no shared disk.
     """
-    form, strip, path = source.text_form(schema.text, schema.names), schema.text.strip, source.path
+    form, strip, path = source.text_form(schema.text, schema.names), schema.text.strip, str(address)
     order, above = arrangement(source, form, schema), form.skipped_lines + form.header
     texts = {f"t{at}": pl.String() for at in range(form.columns)}
 
@@ -227,15 +246,17 @@ def _rows_of_text(session: SparkSession, source: Source, schema: Schema) -> RawR
 
     plain = form.encoding == "utf-8" or (form.encoding == "utf-8-sig" and form.header)
     if plain and not (form.quoted or form.mixed_newlines or source.compressed or form.delimiter == " "):
-        lines, rows = _numbered_lines(session, source, form, strip=strip)
+        lines, rows = _numbered_lines(session, address, form, strip=strip)
 
         def parsed(block: pl.DataFrame) -> pl.DataFrame:
             return named(cells_of_lines(block["value"], path, form, int(block[ROW][0]) + above, strip=strip))
 
         return RawRows(lines, rows, parsed, above + 1)
+    if not is_local(address):
+        return None
 
     def whole(_batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for row, block in text_blocks(path, form, strip=strip):
+        for row, block in text_blocks(source.path, form, strip=strip):
             numbers = pl.int_range(row - above - 1, row - above - 1 + len(block), eager=True).alias(ROW)
             cells = block.rename(dict(zip(block.columns, texts, strict=True)))
             yield from arrow_of(cells.with_columns(numbers), texts | {ROW: pl.Int64()}).to_batches()
@@ -244,13 +265,15 @@ def _rows_of_text(session: SparkSession, source: Source, schema: Schema) -> RawR
     return RawRows(cells, cells.count(), named, above + 1)
 
 
-def _numbered_lines(session: SparkSession, source: Source, form: TextForm, *, strip: bool) -> tuple[DataFrame, int]:
+def _numbered_lines(
+    session: SparkSession, address: str | Path, form: TextForm, *, strip: bool
+) -> tuple[DataFrame, int]:
     """Return the lines of a text that are rows as ``value`` with :data:`ROW`, and how many there are.
 
     Empty lines at the end are no rows; one before them is refused.
     """
     above, signs = form.skipped_lines + form.header, " \t".replace(form.delimiter, "") * strip
-    text = session.read.text(ClusterPath(session, source.path).pattern, lineSep=form.newline)
+    text = session.read.text(ClusterPath(session, address).pattern, lineSep=form.newline)
     block, index = f.col("_metadata.file_block_start").cast("string"), f.monotonically_increasing_id()
     lines = text.select("value", block.alias("noren_key"), index.alias("noren_index"))
     empty_line = (f.col("value") == "") | (f.translate("value", signs, "") == form.delimiter * (form.columns - 1))
@@ -266,7 +289,7 @@ def _numbered_lines(session: SparkSession, source: Source, form: TextForm, *, st
     if any(row[1] > row[4] for row in in_order):
         empty: Any = placed.filter(~filled).agg(f.min(ROW)).first()
         if empty[0] is not None:
-            raise FormatError(say_of_text("empty_line"), file=source.path, row=int(empty[0]) + above + 1)
+            raise FormatError(say_of_text("empty_line"), file=address, row=int(empty[0]) + above + 1)
     return placed, rows
 
 
@@ -327,8 +350,9 @@ def reject_repeated_people(records: ClusterRecords) -> None:
 
 def guessed_schema(spark: SparkSession, path: str | Path, **how: Any) -> SchemaGuess:
     """Guess a schema from the first rows, as one machine does."""
-    if is_local(path):
-        return guess_schema(local_path(path), **how)
+    with opened(spark, path) as source:
+        if source is not None:
+            return guess_schema(source.path, **how)
     rows, count = numbered(spark, path)
     head = pl.DataFrame(rows.filter(rows[ROW] < SAMPLE_ROWS).orderBy(ROW).drop(ROW).toArrow())
     words = _("read as {form}, {columns} columns, {rows:,} rows").format(form="Parquet", columns=head.width, rows=count)
@@ -365,10 +389,8 @@ def settled_schema(spark: SparkSession, path: str | Path, schema: Schema) -> Sch
         widths = [column.width for column in columns if column.width is not None]
         update = {
             "optional": any(column.optional for column in columns),
-            "domain": tuple(sorted(domain)) if listed and domain else None,
+            "domain": (first.domain if set(known) == domain else tuple(sorted(domain))) if listed else None,
             "width": min(widths) if len(widths) == len(columns) else None,
         }
-        if set(known) == domain:
-            update["domain"] = first.domain if listed else None
         joined.append(first.model_copy(update=update))
     return schema.model_copy(update={"columns": tuple(joined)})

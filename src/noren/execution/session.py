@@ -166,8 +166,6 @@ def explain_faults(session: SparkSession) -> Iterator[None]:
         threading.Thread(target=watch, name="noren-cluster-watch", daemon=True).start()
     try:
         yield
-    except NorenError:
-        raise
     except (PySparkException, Py4JError, ConnectionError) as error:
         if lost.is_set():
             raise ClusterError(say("workers_gone", seconds=LOST_AFTER)) from None

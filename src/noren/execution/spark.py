@@ -204,9 +204,7 @@ class SparkEngine(Engine):
     ) -> dict[str, str]:
         """Write a guess as Parquet."""
         if is_local(out):
-            file = local_path(out) / f"{guess.attack}.parquet"
-            guess.pairs.write_parquet(file)
-            return {"file": str(file)}
+            return super().write_guess(guess, local_path(out), original, release, parquet=True)
         with cluster_session(self.address) as (spark, _report):
             place = ClusterPath(spark, out) / f"{guess.attack}.parquet"
             with written_whole(spark, place.address) as aside:
