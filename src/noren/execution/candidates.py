@@ -1,8 +1,9 @@
 """Who may be behind a public history, on a cluster: known rows joined with the public rows they fit.
 
 One row of each history says who is asked for at all: the row, and of it the column, that the fewest known rows can fit.
-Items are looked up by their names, numbers and dates by the stretch between two of a thousand cuts. For those whom this
-leaves the other rows are joined with theirs, and what fits is matched, many pairs at a time. What one pair of a history
+Items are looked up by their names, numbers and dates by the stretch between two of a thousand cuts. The next most
+telling rows sort out most of those whom this leaves. For the others all rows are joined with theirs, and what fits is
+matched, many pairs at a time. What one pair of a history
 and a customer is matched by is held in a worker: the rows that fit, for each public row at most as many as the history
 has rows, for with so many a row cannot be left without one.
 """
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _CUTS = 1_000
+_FEW = 4
+"""How many rows of a history, the most telling ones, sort out customers before all rows are looked at."""
 _ALL = 2**62
 _TYPES: dict[str, pl.DataType] = {"string": pl.String(), "double": pl.Float64(), "bigint": pl.Int64()}
 
@@ -76,27 +79,38 @@ def consistent_pairs(
     public_rows = keep(public_rows.withColumn("public_row", number).drop("pseudonym", "owner"))
     many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
     if witnesses is None:
-        candidates = _candidates(public_rows, known, many, columns, (fits, speaks), keep)
+        candidates, telling = _candidates(public_rows, known, many, columns, (fits, speaks), keep)
     else:
-        candidates = witnesses.join(classes.select("history", "rows"), "history")
+        candidates, telling = witnesses.join(classes.select("history", "rows"), "history"), None
     might = candidates.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
     might = keep(might)
     settled = f.lit(witnesses is None) & (f.col("rows") == 1)  # what was asked for was all that the history says
     alone, others = (might.filter(which).select("history", "customer") for which in (settled, ~settled))
+    pair = ["history", "customer"]
+
+    def fitting_rows(rows: DataFrame, pairs: DataFrame) -> DataFrame:
+        """Return public rows beside the rows of their customers that fit them; by item, where they say any."""
+        beside = rows.join(pairs, "history")
+        listed = beside.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
+        both = [listed.join(known, [*pair[1:], "item"]), beside.filter("s0 IS NULL").drop("s0").join(known, "customer")]
+        by_item, by_customer = (some.filter(fits).select(*pair, "rows", "public_row", ROW) for some in both)
+        return by_item.unionByName(by_customer)
+
+    def needed(rows: DataFrame) -> DataFrame:
+        return rows.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
+
     speaking = public_rows.filter(speaks)
-    need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
-    # public rows beside the rows of their customers that fit them; looked up by item, where they say any
-    beside, pair = speaking.join(others, "history"), ["history", "customer"]
-    listed = beside.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
-    silent = beside.filter("s0 IS NULL").drop("s0")
-    both = [listed.join(known, ["customer", "item"]), silent.join(known, "customer")]
-    by_item, by_customer = (some.filter(fits).select(*pair, "rows", "public_row", ROW) for some in both)
+    if telling is not None:
+        few = keep(speaking.join(telling, ["history", "public_row"], "left_semi"))
+        found = fitting_rows(few, others).groupBy(*pair).agg(f.count_distinct("public_row").alias("fitted"))
+        asked = others.join(needed(few), "history", "left").join(found, pair, "left")
+        others = keep(asked.filter("need IS NULL OR fitted = need").select(*pair))
     # the pairs each of whose public rows can have a known row of its own
     place = f.row_number().over(Window.partitionBy(*pair, "public_row").orderBy(ROW))
-    some = by_item.unionByName(by_customer).repartition(*pair).withColumn("place", place).filter("place <= rows")
+    some = fitting_rows(speaking, others).repartition(*pair).withColumn("place", place).filter("place <= rows")
     edges = f.collect_list(f.struct("public_row", f.col(ROW).alias("row"))).alias("edges")
     fitting = some.groupBy(*pair).agg(f.count_distinct("public_row").alias("fitted"), edges)
-    pairs = others.join(need, "history", "left")
+    pairs = others.join(needed(speaking), "history", "left")
     every = pairs.filter("need IS NULL").select(*pair)  # a history that says nothing
     rows = pairs.filter("need IS NOT NULL").join(fitting, pair).filter("fitted = need").select(*pair, "edges")
     matched = map_blocks(rows, _matchable, dict.fromkeys(pair, pl.String()))
@@ -157,15 +171,18 @@ def _candidates(
     columns: list[Column],
     tests: tuple[Expression, Expression],
     keep: Keep,
-) -> DataFrame:
-    """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
+) -> tuple[DataFrame, DataFrame]:
+    """Return who is asked for at all, customers with a row that fits the most telling row of a history; and the next
+    most telling rows.
+    """
     placed, stretches = _stretches(known, columns, keep)
     often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
     listed = public_rows.select("history", "public_row", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
     by_item = listed.groupBy("history", "public_row").agg(f.sum("often").alias("often"))
     ways = _lookups(public_rows.join(by_item, ["history", "public_row"], "left").fillna(0, ["often"]), stretches)
-    best = ways.groupBy("history").agg(f.min(f.struct("allowed", "public_row", "way", "first", "last")).alias("best"))
-    telling_rows = keep(public_rows.join(best.select("history", "best.*"), ["history", "public_row"]))
+    place = f.row_number().over(Window.partitionBy("history").orderBy("allowed", "public_row"))
+    ways = keep(ways.withColumn("telling", place).filter(f.col("telling") <= _FEW))
+    telling_rows = keep(public_rows.join(ways.filter("telling = 1"), ["history", "public_row"]))
     (fits, speaks), columns_out = tests, ["history", "customer", "rows"]
     fits = fits & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
     named = telling_rows.filter("way = 0").withColumn("looked", f.explode("s0"))
@@ -176,7 +193,8 @@ def _candidates(
         candidates = candidates.unionByName(beside.select(columns_out))
     others = telling_rows.filter("way < 0")
     beside = others.filter(speaks).crossJoin(placed).filter(fits).select(columns_out)
-    return candidates.unionByName(beside).unionByName(others.filter(~speaks).crossJoin(customers).select(columns_out))
+    everybody = others.filter(~speaks).crossJoin(customers).select(columns_out)
+    return candidates.unionByName(beside).unionByName(everybody), ways.filter("telling > 1")
 
 
 def _stretches(known: DataFrame, columns: list[Column], keep: Keep) -> tuple[DataFrame, dict[int, tuple[Real, Whole]]]:
