@@ -1,139 +1,271 @@
 """Noren beside what people would use in its place, in one run: ``make bench-peers``.
 
-Each peer has an environment of its own with pinned versions (``benchmarks/peers/*.txt``), made under ``.peers/`` at the
-first run from the package index. ARX is a jar that no Python index has: name it in ``ARX_JAR`` (libarx of Maven
-Central) and it runs, warmed, on Adult and on a million rows; without it the page says that it was not at hand.
-Seconds are processor seconds of the work alone, peaks those of the whole process; rows where a peer wins stay in.
-Plain Python row by row is measured by ``bench_cell_error.py`` and ``bench_signatures.py``.
-It needs the published data beside the checkout.
+Each peer in Python has an environment of its own with pinned versions (``benchmarks/peers/*.txt``), made under
+``.peers/`` at the first run from the package index. Others run where they are present, else the page says why not: ARX
+by its jar (``--arx libarx-3.9.2.jar``; it needs ``javac``), sdcMicro where ``Rscript`` finds it.
+
+Every peer gets the same data as Noren and is asked for the same thing; where both compute the same number, the numbers
+are compared. Seconds are processor seconds of the work alone, the best of up to three runs that take five seconds in
+all, so that nobody pays for imports and compiling; peaks are those of whole processes. Rows where a peer wins stay in.
+``tools/measured_pages.py`` makes ``docs/comparison.md`` of ``results/peers.json``. It needs the published data.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from bench_tables import QUASI, SHARED, checkers, classes_of, prepared
-from machine import Run, facts, report, run, run_python, table
+from bench_tables import ANJANA, ANONYPY, CHECK, NOREN, PYCANON, QUASI, SHARED, prepared
+from machine import RESULTS, Run, facts, run, run_python
 
 HERE = Path(__file__).resolve().parent
 MADE = HERE.parent / ".peers"
+PAGES = HERE.parent / "tools" / "measured_pages.py"
 LIMIT = "900"
-SEEDS = 5
+HIERARCHIES = SHARED / "adult_hierarchies"
+NO_JAR = "not run: no jar given"
+
+Answer = dict[str, Any]
+Task = dict[str, Any]
+"""What is asked (``task``) and the ``rows``: ours first, then the peers."""
 
 
 def peer(name: str) -> str:
-    """Return the Python of a peer's environment, making it at the first time."""
-    python = MADE / name / "bin" / "python"
-    if not python.exists():
+    """Return the Python of a peer's environment, making it where it is not there or its list has changed."""
+    python, wanted, made = MADE / name / "bin" / "python", HERE / "peers" / f"{name}.txt", MADE / name / "made.txt"
+    if not made.exists() or made.read_text(encoding="utf-8") != wanted.read_text(encoding="utf-8"):
         print(f"making .peers/{name}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", MADE / name], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / "peers" / f"{name}.txt"], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", MADE / name], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", wanted], check=True)
+        shutil.copy(wanted, made)
     return str(python)
 
 
-def result_of(done: Run) -> dict[str, object]:
+def version(environment: str, package: str) -> str:
+    """Return the version of a package that an environment pins."""
+    pinned = (HERE / "peers" / f"{environment}.txt").read_text(encoding="utf-8").split()
+    return next(line.partition("==")[2] for line in pinned if line.startswith(f"{package}=="))
+
+
+def result_of(done: Run) -> Answer:
     """Return what a child said on its last line, with its peak; or why it said nothing."""
     if not done.ok:
-        return {"failed": (done.output.strip().splitlines() or ["nothing said"])[-1][:80]}
-    answer: dict[str, object] = json.loads(done.output.strip().splitlines()[-1])
+        last = (done.output.strip().splitlines() or ["nothing said"])[-1]
+        return {"failed": f"more than {LIMIT} s" if done.code == 124 else last[:80]}
+    answer: Answer = json.loads(done.output.strip().splitlines()[-1])
     return answer | {"peak": done.peak_bytes}
 
 
-def compared(who: str, theirs: dict[str, object], ours: dict[str, object], *more: str) -> list[str]:
-    """Return a line: processor seconds, how many times ours, peak, and what else is told."""
-    if "failed" in theirs or "failed" in ours:
-        return [who, f"no: {theirs.get('failed', ours.get('failed'))}", "", "", *([""] * len(more))]
-    spent, mine = float(str(theirs["spent"])), float(str(ours["spent"]))
-    peak = float(str(theirs["peak"])) / 1e9
-    return [who, f"{spent:.3g}", f"{spent / mine:.3g}", f"{peak:.2f}", *(str(theirs.get(name, "")) for name in more)]
+def peer_result(name: str, code: str, *words: str) -> Answer:
+    """Run lines of Python in a peer's environment."""
+    return result_of(run("timeout", LIMIT, peer(name), "-c", TIMED + code, *words))
 
 
-# --- frequencies from perturbed values -------------------------------------------------------------------------------
+def our_result(code: str, *words: str) -> Answer:
+    """Run lines of Python with Noren."""
+    return result_of(run_python(TIMED + code, *words))
 
-FREQUENCIES = """
-import json, sys, time
+
+def row(environment: str, who: str, result: Answer, note: str = "") -> Answer:
+    """Return a line of a task: the peer with its version, and its result."""
+    return {"who": f"{who} {version(environment, who.lower())} {note}".rstrip(), **result}
+
+
+TIMED = """
+import time
+
+
+def timed(work):
+    spent = []
+    while len(spent) < 3 and sum(spent) < 5:
+        start = time.process_time()
+        found = work()
+        spent.append(time.process_time() - start)
+    return min(spent), found
+
+
+"""
+
+
+# --- k-anonymity and its checkers ------------------------------------------------------------------------------------
+
+
+def classes_of(folder: str) -> list[Task]:
+    """Return full-domain k-anonymity beside anjana, and Mondrian beside anonypy."""
+    whole = {"method": "hierarchy", "k": 5, "suppression": 0.05, "hierarchies": str(HIERARCHIES), "quasi": QUASI}
+    tasks = []
+    for rows, file in (("Adult", "adult"), ("a million", "million"), ("a million, moved", "moved")):
+        ours = our_result(NOREN, f"{folder}/{file}.parquet", folder, json.dumps({**whole, "loss": "loss"}))
+        theirs = peer_result("tables", ANJANA, f"{folder}/{file}.csv", str(HIERARCHIES), json.dumps(QUASI), "5")
+        rows_of_task = [{"who": "`hierarchy`", **ours}, row("tables", "anjana", theirs)]
+        tasks.append({"task": f"k-anonymity by levels, {rows}", "rows": rows_of_task})
+    ours = our_result(
+        NOREN, f"{folder}/adult.parquet", folder, json.dumps({"method": "mondrian", "k": 5, "quasi": QUASI})
+    )
+    theirs = peer_result("tables", ANONYPY, f"{folder}/adult.csv", json.dumps(QUASI), "5")
+    rows_of_task = [{"who": "`mondrian`", **ours}, row("tables", "anonypy", theirs)]
+    return [*tasks, {"task": "k-anonymity by Mondrian, Adult", "rows": rows_of_task}]
+
+
+SDCMICRO = """
+suppressMessages(library(sdcMicro))
+given <- commandArgs(TRUE)
+frame <- read.csv(given[1], check.names = FALSE, stringsAsFactors = TRUE)
+quasi <- strsplit(given[2], ",")[[1]]
+spent <- c()
+while (length(spent) < 3 && sum(spent) < 5) {
+  start <- proc.time()
+  k <- min(freqCalc(frame, keyVars = quasi)$fk)
+  l <- min(unclass(ldiversity(frame, keyVars = quasi, ldiv_index = given[3]))[, 1])
+  spent <- c(spent, sum((proc.time() - start)[c("user.self", "sys.self")]))
+}
+cat(sprintf('{"spent": %f, "answer": {"k": %d, "l": %d}, "version": "%s"}\\n',
+  min(spent), as.integer(k), as.integer(l), packageVersion("sdcMicro")))
+"""
+
+
+def checkers(folder: str) -> list[Task]:
+    """Return k, ℓ and t of one release of Adult beside pyCANON and sdcMicro."""
+    tasks = []
+    for sensitive in ("salary-class", "hours-per-week"):
+        parameters = {"k": 5, "suppression": 0.05, "hierarchies": str(HIERARCHIES), "with": sensitive}
+        parameters |= {"loss": "discernibility", "quasi": QUASI[:-1]}
+        ours = our_result(CHECK, f"{folder}/adult.parquet", folder, json.dumps(parameters))
+        released, quasi = f"{folder}/released.csv", ours.get("quasi", [])
+        theirs = peer_result("tables", PYCANON, released, json.dumps(quasi), sensitive)
+        rows = [{"who": "`classes`", **ours}, row("tables", "pyCANON", theirs)]
+        rows.append(sdcmicro(released, ",".join(quasi), sensitive))
+        for checked in rows:
+            if "k" in checked:
+                checked["answer"] = {name: checked[name] for name in ("k", "l", "t")}
+        tasks.append({"task": f"k, ℓ, t for {sensitive}, Adult", "rows": rows})
+    return tasks
+
+
+def sdcmicro(*words: str) -> Answer:
+    """Return what sdcMicro makes of k and ℓ, where this machine has it."""
+    if not shutil.which("Rscript"):
+        return {"who": "sdcMicro", "failed": "not run: no Rscript here"}
+    if not run("Rscript", "-e", "library(sdcMicro)").ok:
+        return {"who": "sdcMicro", "failed": "not run: this R has no sdcMicro"}
+    result = result_of(run("timeout", LIMIT, "Rscript", "-e", SDCMICRO, *words))
+    return {"who": f"sdcMicro {result.get('version', '')}".strip(), **result}
+
+
+# --- shares estimated from perturbed values, and the similarity of two columns ---------------------------------------
+
+SHARES = """
+import json, sys
 import numpy as np, polars as pl, noren
 from noren.data.schema import Schema
 
-folder, rho, seeds = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+folder, rho = sys.argv[1], float(sys.argv[2])
 truth = pl.read_parquet(folder + "/million.parquet")["education"]
 names = sorted(truth.unique().to_list())
-share = np.array([(truth == name).mean() for name in names])
 schema = Schema.of({"kind": "table", "columns": {"education": {"role": "quasi", "domain": names}}})
-given = noren.Table.of(truth.to_frame(), schema)
-code = {name: at for at, name in enumerate(names)}
-errors, spent = [], 0.0
-for seed in range(seeds):
-    release = noren.protect(given, "retention", rho=rho, seed=seed)
-    np.save(f"{folder}/reports{seed}.npy", release.public.frame["education"].replace_strict(code).to_numpy())
-    if not seed:
-        noren.reconstruct(release, "ml")  # what is compiled is loaded
-    start = time.process_time()
-    found = noren.reconstruct(release, "ml").margin(["education"])
-    spent += time.process_time() - start
-    errors.append(float(np.abs(found / found.sum() - share).sum()))
-np.save(folder + "/share.npy", share)
-print(json.dumps({"spent": spent / seeds, "errors": errors, "values": len(names)}))
+release = noren.protect(noren.Table.of(truth.to_frame(), schema), "retention", rho=rho, seed=1)
+release.public.frame.write_parquet(folder + "/reports.parquet")
+spent, found = timed(lambda: noren.reconstruct(release, "ml").margin(["education"]))
+share = np.array([(truth == name).mean() for name in names])
+answer = dict(zip(names, (found / found.sum()).tolist()))
+print(json.dumps({"spent": spent, "answer": answer, "error": float(np.abs(found / found.sum() - share).sum())}))
 """
 
-FREQUENCIES_PEER = """
-import json, sys, time
-import numpy as np
+SHARES_PEER = """
+import json, sys
+import numpy as np, polars as pl
 
-folder, rho, seeds, way = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-share = np.load(folder + "/share.npy")
-m = len(share)
+folder, rho, way = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+texts = pl.read_parquet(folder + "/reports.parquet")["education"]
+names = texts.unique().sort().to_list()
+m = len(names)
 keep = rho + (1 - rho) / m
 epsilon = float(np.log(keep * (m - 1) / (1 - keep)))
 if way != "inversion":
     from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_IBU, GRR_Aggregator_MI
     estimate = {"MI": GRR_Aggregator_MI, "IBU": GRR_Aggregator_IBU}[way]
-    estimate(np.load(folder + "/reports0.npy")[:1000], m, epsilon)
-errors, spent = [], 0.0
-for seed in range(seeds):
-    reports = np.load(f"{folder}/reports{seed}.npy")
-    start = time.process_time()
-    if way == "inversion":
-        seen = np.bincount(reports, minlength=m) / len(reports)
-        found = np.linalg.solve(rho * np.eye(m) + (1 - rho) / m, seen)
-    else:
-        found = estimate(reports, m, epsilon)
-    spent += time.process_time() - start
-    errors.append(float(np.abs(found - share).sum()))
-print(json.dumps({"spent": spent / seeds, "errors": errors}))
+
+
+def work():
+    reports = texts.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    if way != "inversion":
+        return estimate(reports, m, epsilon)
+    seen = np.bincount(reports, minlength=m) / len(reports)
+    return np.linalg.solve(rho * np.eye(m) + (1 - rho) / m, seen)
+
+
+spent, found = timed(work)
+truth = pl.read_parquet(folder + "/million.parquet")["education"]
+share = np.array([(truth == name).mean() for name in names])
+answer = dict(zip(names, np.asarray(found).tolist()))
+print(json.dumps({"spent": spent, "answer": answer, "error": float(np.abs(found - share).sum())}))
 """
 
 
-def frequencies(folder: str) -> str:
-    """Return the table of estimates: the same reports, the same noise, errors as means over seeds with their spread."""
-    lines = []
+def shares(folder: str) -> list[Task]:
+    """Return estimates of shares beside multi-freq-ldpy and the inverted matrix, all from the same million texts."""
+    tasks = []
     for rho in ("0.05", "0.3"):
-        ours = result_of(run_python(FREQUENCIES, folder, rho, str(SEEDS)))
-        both = {"Noren `reconstruct`, ml": ours}
-        python = peer("frequencies")
-        for way, name in (("MI", "multi-freq-ldpy, MI"), ("IBU", "multi-freq-ldpy, IBU"), ("inversion", "numpy.solve")):
-            both[name] = result_of(run("timeout", LIMIT, python, "-c", FREQUENCIES_PEER, folder, rho, str(SEEDS), way))
-        for name, result in both.items():
-            line = compared(f"{name}, ρ = {rho}", result, ours)
-            errors = [float(error) for error in result.get("errors", [])]  # type: ignore[attr-defined]
-            mean = sum(errors) / max(len(errors), 1)
-            spread = (sum((e - mean) ** 2 for e in errors) / max(len(errors) - 1, 1)) ** 0.5
-            half = 2.776 * spread / max(len(errors), 1) ** 0.5  # Student's t of four degrees
-            lines.append([*line, f"{mean:.4f} ± {half:.4f}" if errors else ""])
-    return table(["", "processor s", "times ours", "peak GB", "error (sum of absolute differences of shares)"], lines)
+        rows = [{"who": "`reconstruct` by ml", **our_result(SHARES, folder, rho)}]
+        for way in ("MI", "IBU"):
+            result = peer_result("frequencies", SHARES_PEER, folder, rho, way)
+            rows.append(row("frequencies", "multi-freq-ldpy", result, way))
+        result = peer_result("frequencies", SHARES_PEER, folder, rho, "inversion")
+        rows.append(row("frequencies", "numpy", result, "`linalg.solve`"))
+        tasks.append({"task": f"16 shares, ρ = {rho}, a million", "rows": rows})
+    return tasks
+
+
+PAIRS = """
+import json, sys
+import polars as pl, noren
+
+folder = sys.argv[1]
+columns = ["education", "occupation"]
+given = noren.Table.of(
+    pl.read_parquet(folder + "/million.parquet", columns=columns),
+    noren.Schema.of({"kind": "table", "columns": {name: {"role": "quasi"} for name in columns}}),
+)
+release = noren.protect(given, "retention", rho=0.5, seed=1, domains="data", reconstruct="none")
+release.public.frame.write_csv(folder + "/pairs.csv")
+spent, found = timed(lambda: noren.measure(given, release, "l1-precision"))
+print(json.dumps({"spent": spent, "answer": {"similarity": found.parts["perturbed"]}}))
+"""
+
+PAIRS_PEER = """
+import json, sys, warnings
+import pandas as pd
+from sdmetrics.column_pairs import ContingencySimilarity
+
+warnings.filterwarnings("ignore")
+columns = ["education", "occupation"]
+real, released = (pd.read_csv(f"{sys.argv[1]}/{name}.csv")[columns] for name in ("million", "pairs"))
+spent, found = timed(lambda: ContingencySimilarity.compute(real, released))
+print(json.dumps({"spent": spent, "answer": {"similarity": float(found)}}))
+"""
+
+
+def similarity(folder: str) -> list[Task]:
+    """Return how similar two columns' joint counts are after retention, beside SDMetrics."""
+    ours = our_result(PAIRS, folder)
+    theirs = peer_result("elsewhere", PAIRS_PEER, folder)
+    rows = [{"who": "`l1-precision`", **ours}, row("elsewhere", "SDMetrics", theirs, "`ContingencySimilarity`")]
+    return [{"task": "joint counts of two columns, a million", "rows": rows}]
 
 
 # --- sets of items ---------------------------------------------------------------------------------------------------
 
 SETS = """
-import json, sys, time
-import numpy as np, polars as pl, noren
+import hashlib, json, sys
+import polars as pl, noren
 
 folder, customers, way = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 file = f"{folder}/sets{customers}.parquet"
@@ -146,24 +278,21 @@ if way == "write":
     print(json.dumps({}))
 elif way == "jaccard":
     release = noren.Release.load(f"{folder}/thin{customers}")
-    small = noren.sample(customers=20, rows=200, items=50, seed=1)
-    noren.attack(small, noren.protect(small, "thin", seed=1), "jaccard")
-    start = time.process_time()
-    guess = noren.attack(history, release, "jaccard")
-    spent = time.process_time() - start
-    right = guess.answers.join(release.secret.pseudonyms, on=["pseudonym", "customer"]).height
-    print(json.dumps({"spent": spent, "right": right}))
+    spent, guess = timed(lambda: noren.attack(history, release, "jaccard"))
+    print(json.dumps({"spent": spent, "answer": {"mean similarity": guess.notes["mean_similarity"]}}))
 else:
     from noren.kernels.items.item_similarity import basket_matrix, frequent_sets
     frame = pl.read_parquet(file)
+    names = frame["item"].unique().sort()
     codes = [frame[c].rank("dense").cast(pl.Int64).to_numpy() - 1 for c in ("customer", "item")]
-    start = time.process_time()
-    found = frequent_sets(basket_matrix(*codes, int(codes[1].max()) + 1), int(0.02 * customers), 3)
-    print(json.dumps({"spent": time.process_time() - start, "sets": sum(map(len, found))}))
+    matrix = basket_matrix(*codes, len(names))
+    spent, found = timed(lambda: frequent_sets(matrix, int(0.02 * customers), 3))
+    sets = sorted(sorted(names.gather(items).to_list()) for size in found for items in size.tolist())
+    print(json.dumps({"spent": spent, "answer": {"itemsets": hashlib.sha256(json.dumps(sets).encode()).hexdigest()}}))
 """
 
 SETS_PEER = """
-import json, sys, time
+import hashlib, json, sys
 import numpy as np, pandas as pd
 
 folder, customers, way = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -179,53 +308,48 @@ def matrix(frame):
     return held
 
 
-if way == "sets":
-    ours = {c: set(g) for c, g in known.groupby("customer")["item"]}
-    theirs = {c: set(g) for c, g in public.groupby("customer")["item"]}
-    start = time.process_time()
-    for name, asked in theirs.items():
-        max(ours, key=lambda c: len(ours[c] & asked) / len(ours[c] | asked))
-elif way == "sklearn":
-    from sklearn.metrics import pairwise_distances_argmin
-    a, b = matrix(public), matrix(known)
-    start = time.process_time()
-    from sklearn.metrics import pairwise_distances_chunked
-    best = [part.argmin(axis=1) for part in pairwise_distances_chunked(a, b, metric="jaccard")]
-else:
+if way in ("apriori", "fpgrowth"):
     from mlxtend.frequent_patterns import apriori, fpgrowth
     frame = pd.DataFrame(matrix(known), columns=items)
-    start = time.process_time()
-    found = {"apriori": apriori, "fpgrowth": fpgrowth}[way](frame, min_support=0.02, max_len=3)
-    print(json.dumps({"spent": time.process_time() - start, "sets": len(found)}))
-    raise SystemExit
-print(json.dumps({"spent": time.process_time() - start}))
+    frequent = {"apriori": apriori, "fpgrowth": fpgrowth}[way]
+    spent, found = timed(lambda: frequent(frame, min_support=0.02, max_len=3))
+    sets = sorted(sorted(items[at] for at in some) for some in found["itemsets"])
+    answer = {"itemsets": hashlib.sha256(json.dumps(sets).encode()).hexdigest()}
+elif way == "sets":
+    ours = [set(g) for _, g in known.groupby("customer")["item"]]
+    theirs = [set(g) for _, g in public.groupby("customer")["item"]]
+    spent, best = timed(lambda: [max(len(a & b) / len(a | b) for a in ours) for b in theirs])
+    answer = {"mean similarity": float(np.mean(best))}
+else:
+    from sklearn.metrics import pairwise_distances_chunked
+    a, b = matrix(public), matrix(known)
+    parts = lambda: pairwise_distances_chunked(a, b, metric="jaccard")
+    spent, best = timed(lambda: np.concatenate([part.min(axis=1) for part in parts()]))
+    answer = {"mean similarity": 1 - float(best.mean())}
+print(json.dumps({"spent": spent, "answer": answer}))
 """
 
 
-def sets(folder: str, customers: tuple[int, ...]) -> str:
-    """Return the table of Jaccard and of itemsets."""
-    lines, python = [], peer("itemsets")
+def sets(folder: str, customers: Iterable[int]) -> list[Task]:
+    """Return the most similar sets beside plain sets and scikit-learn, frequent ones beside mlxtend."""
+    tasks = []
     for count in customers:
-        done = run_python(SETS, folder, str(count), "write")
-        if not done.ok:
-            sys.exit(done.output)
-        ours = result_of(run_python(SETS, folder, str(count), "jaccard"))
-        lines.append(compared(f"Noren `jaccard`, {count:,} × {count:,} customers", ours, ours, "sets"))
-        for way, name in (("sets", "plain sets"), ("sklearn", "scikit-learn, metric jaccard")):
-            theirs = result_of(run("timeout", LIMIT, python, "-c", SETS_PEER, folder, str(count), way))
-            lines.append(compared(f"{name}, {count:,} × {count:,}", theirs, ours, "sets"))
-        ours = result_of(run_python(SETS, folder, str(count), "itemsets"))
-        lines.append(compared(f"Noren itemsets up to 3 in 2 % of {count:,}", ours, ours, "sets"))
-        for way in ("apriori", "fpgrowth"):
-            theirs = result_of(run("timeout", LIMIT, python, "-c", SETS_PEER, folder, str(count), way))
-            lines.append(compared(f"mlxtend `{way}`, {count:,}", theirs, ours, "sets"))
-    return table(["", "processor s", "times ours", "peak GB", "itemsets found"], lines)
+        result_of(run_python(SETS, folder, str(count), "write"))
+        asked = partial(peer_result, "itemsets", SETS_PEER, folder, str(count))
+        rows = [{"who": "`jaccard`", **our_result(SETS, folder, str(count), "jaccard")}]
+        rows.append({"who": "plain Python sets", **asked("sets")})
+        rows.append(row("itemsets", "scikit-learn", asked("sklearn")))
+        tasks.append({"task": f"most similar baskets, {count:,} × {count:,}", "rows": rows})
+        rows = [{"who": "itemsets", **our_result(SETS, folder, str(count), "itemsets")}]
+        rows += [row("itemsets", "mlxtend", asked(way), f"`{way}`") for way in ("apriori", "fpgrowth")]
+        tasks.append({"task": f"frequent itemsets, {count:,} baskets", "rows": rows})
+    return tasks
 
 
 # --- linking rows of tables ------------------------------------------------------------------------------------------
 
 LINKS = """
-import json, sys, time
+import json, sys
 import polars as pl, noren
 from noren.data.schema import Schema
 
@@ -233,147 +357,161 @@ folder, rows = sys.argv[1], int(sys.argv[2])
 schema = Schema.preset("adult")
 given = noren.Table.of(pl.read_parquet(folder + "/adult.parquet")[:rows], schema)
 release = noren.protect(given, "mondrian", k=5, seed=1)
-texts = release.to_polars()
-texts.write_parquet(folder + "/released.parquet")
+release.to_polars().write_parquet(folder + "/released.parquet")
 given.frame.write_parquet(folder + "/known.parquet")
-small = noren.Table(given.frame[:200], schema)
-noren.attack(small, noren.protect(small, "mondrian", k=5, seed=1), "row-linkage")
-start = time.process_time()
-guess = noren.attack(given, release, "row-linkage")
-print(json.dumps({"spent": time.process_time() - start, "named": len(guess)}))
+spent, guess = timed(lambda: noren.attack(given, release, "row-linkage"))
+print(json.dumps({"spent": spent}))
 """
 
 LINKS_PEER = """
-import json, sys, time
+import json, sys
 import pandas as pd
 from anonymeter.evaluators import LinkabilityEvaluator
 
 folder, quasi = sys.argv[1], json.loads(sys.argv[2])
-known, released = (pd.read_parquet(f"{folder}/{name}.parquet")[quasi] for name in ("known", "released"))
+known, released = (pd.read_parquet(f"{folder}/{name}.parquet")[quasi].astype(str) for name in ("known", "released"))
 half = len(quasi) // 2
 known, control = known[: len(known) // 2], known[len(known) // 2 :]
-start = time.process_time()
-asked = LinkabilityEvaluator(
-    ori=known.astype(str), syn=released.astype(str), control=control.astype(str),
-    n_attacks=min(2000, len(control)),
-    aux_cols=(quasi[:half], quasi[half:]), n_neighbors=5,
-)
-asked.evaluate(n_jobs=1)
-risk = asked.risk()
-print(json.dumps({"spent": time.process_time() - start, "risk": float(risk.value)}))
+
+
+def work():
+    asked = LinkabilityEvaluator(
+        ori=known, syn=released, control=control, n_attacks=min(2000, len(control)),
+        aux_cols=(quasi[:half], quasi[half:]), n_neighbors=5,
+    )
+    asked.evaluate(n_jobs=1)
+    return asked.risk().value
+
+
+print(json.dumps({"spent": timed(work)[0]}))
 """
 
 
-def links(folder: str, rows: int) -> str:
-    """Return the table of linking rows: ours asks about every row, Anonymeter about 2,000 of them."""
-    ours = result_of(run_python(LINKS, folder, str(rows)))
-    theirs = result_of(run("timeout", LIMIT, peer("linkability"), "-c", LINKS_PEER, folder, json.dumps(QUASI)))
-    lines = [
-        compared(f"Noren `row-linkage`, all {rows:,} rows", ours, ours),
-        compared("Anonymeter `LinkabilityEvaluator`, 2,000 rows asked about", theirs, ours),
-    ]
-    return table(["", "processor s", "times ours", "peak GB"], lines)
+def links(folder: str, rows: int) -> list[Task]:
+    """Return linking rows of a table: ours asks about every row, Anonymeter about 2,000 of them."""
+    ours = our_result(LINKS, folder, str(rows))
+    theirs = peer_result("linkability", LINKS_PEER, folder, json.dumps(QUASI))
+    lines = [{"who": "`row-linkage`", **ours}, row("linkability", "Anonymeter", theirs, "2,000 of them")]
+    return [{"task": f"linking {rows:,} rows", "rows": lines}]
 
 
 # --- ARX -------------------------------------------------------------------------------------------------------------
 
 ARX = """
-import java.io.File;
 import java.nio.charset.StandardCharsets;
+import java.util.*;
 import org.deidentifier.arx.*;
 import org.deidentifier.arx.AttributeType.Hierarchy;
 import org.deidentifier.arx.criteria.KAnonymity;
+import org.deidentifier.arx.metric.Metric;
 
 public class Peer {
     public static void main(String[] given) throws Exception {
-        String file = given[0], ladders = given[1];
-        String[] quasi = given[2].split(",");
+        String file = given[0], hierarchies = given[1];
+        List<String> quasi = Arrays.asList(given[2].split(","));
         Data data = Data.create(file, StandardCharsets.UTF_8, ',');
-        for (String name : quasi) {
-            String ladder = ladders + "/adult_hierarchy_" + name + ".csv";
-            data.getDefinition().setAttributeType(name, Hierarchy.create(ladder, StandardCharsets.UTF_8, ';'));
-        }
         for (int at = 0; at < data.getHandle().getNumColumns(); at++) {
             String name = data.getHandle().getAttributeName(at);
-            if (!java.util.Arrays.asList(quasi).contains(name))
+            if (!quasi.contains(name)) {
                 data.getDefinition().setAttributeType(name, AttributeType.INSENSITIVE_ATTRIBUTE);
+                continue;
+            }
+            String levels = hierarchies + "/adult_hierarchy_" + name + ".csv";
+            data.getDefinition().setAttributeType(name, Hierarchy.create(levels, StandardCharsets.UTF_8, ';'));
         }
-        double spent = 0;
+        double spent = Double.MAX_VALUE;
+        DataHandle out = null;
         for (int round = 0; round < 3; round++) {
             data.getHandle().release();
             ARXConfiguration asked = ARXConfiguration.create();
             asked.addPrivacyModel(new KAnonymity(5));
             asked.setSuppressionLimit(0.05d);
+            asked.setQualityModel(Metric.createDiscernabilityMetric());
             java.lang.management.ThreadMXBean watch = java.lang.management.ManagementFactory.getThreadMXBean();
             long start = watch.getCurrentThreadCpuTime();
-            new ARXAnonymizer().anonymize(data, asked).getOutput(false);
-            spent = (watch.getCurrentThreadCpuTime() - start) / 1e9;
+            out = new ARXAnonymizer().anonymize(data, asked).getOutput(false);
+            spent = Math.min(spent, (watch.getCurrentThreadCpuTime() - start) / 1e9);
         }
-        System.out.println("{\\"spent\\": " + spent + "}");
+        Map<String, Long> sizes = new HashMap<>();
+        long deleted = 0, squares = 0;
+        for (int at = 0; at < out.getNumRows(); at++) {
+            if (out.isOutlier(at)) { deleted++; continue; }
+            StringBuilder cells = new StringBuilder();
+            for (String name : quasi) cells.append(out.getValue(at, out.getColumnIndexOf(name))).append('|');
+            sizes.merge(cells.toString(), 1L, Long::sum);
+        }
+        for (long size : sizes.values()) squares += size * size;
+        squares += deleted * out.getNumRows();
+        System.out.println("{\\"spent\\": " + spent + ", \\"answer\\": {\\"discernibility\\": " + squares + "}}");
     }
 }
 """
 
-
-def arx(folder: str) -> str:
-    """Return the table of ARX beside ``hierarchy``; the last of three rounds counts, its machine being warm then."""
-    jar = os.environ.get("ARX_JAR")
-    if not jar:
-        return "ARX was not at hand (ARX_JAR names its jar)."
-    code = Path(folder) / "Peer.java"
-    code.write_text(ARX, encoding="utf-8")
-    subprocess.run(["javac", "-cp", jar, "-d", folder, code], check=True)
-    hierarchies = str(SHARED / "adult_hierarchies")
-    lines = []
-    for rows, file in (("Adult", "adult"), ("a million", "million")):
-        ours = result_of(run_python(OURS_LIKE_ARX, f"{folder}/{file}.parquet", hierarchies, json.dumps(QUASI)))
-        words = ("-cp", f"{jar}:{folder}", "Peer", f"{folder}/{file}.csv", hierarchies, ",".join(QUASI))
-        lines.append(compared(f"Noren `hierarchy`, {rows}", ours, ours))
-        lines.append(compared(f"ARX, {rows}", result_of(run("timeout", LIMIT, "java", "-Xmx4g", *words)), ours))
-    return table(["", "processor s", "times ours", "peak GB"], lines)
-
-
 OURS_LIKE_ARX = """
-import json, sys, time
+import json, sys
 import polars as pl, noren
 from noren.data.schema import Schema
 
 file, hierarchies, quasi = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 given = noren.Table.of(pl.read_parquet(file), Schema.preset("adult"))
-asked = {"k": 5, "suppression": 0.05, "hierarchies": hierarchies, "quasi": quasi}
-noren.protect(noren.Table(given.frame[:1000], given.schema), "hierarchy", seed=1, audit=False, **asked)
-start = time.process_time()
-noren.protect(given, "hierarchy", seed=1, audit=False, **asked)
-print(json.dumps({"spent": time.process_time() - start}))
+asked = {"k": 5, "suppression": 0.05, "hierarchies": hierarchies, "quasi": quasi, "loss": "discernibility"}
+spent, release = timed(lambda: noren.protect(given, "hierarchy", seed=1, audit=False, **asked))
+sizes = release.public.frame.group_by(quasi).len()["len"].cast(pl.Int64)
+deleted = len(given.frame) - len(release.public.frame)
+answer = {"discernibility": int((sizes * sizes).sum()) + deleted * len(given.frame)}
+print(json.dumps({"spent": spent, "answer": answer}))
 """
 
 
+def arx(folder: str, jar: Path | None) -> list[Task]:
+    """Return the best levels by discernibility beside ARX, whose machine is warm from the second round on."""
+    tasks = []
+    if jar:
+        code = Path(folder) / "Peer.java"
+        code.write_text(ARX, encoding="utf-8")
+        compiled = run("javac", "-cp", str(jar), "-d", folder, str(code))
+    for rows, file in (("Adult", "adult"), ("a million", "million")):
+        theirs: Answer = {"failed": NO_JAR}
+        if jar and not compiled.ok:
+            theirs = result_of(compiled)
+        elif jar:
+            words = ("-Xmx4g", "-cp", f"{jar}:{folder}", "Peer", f"{folder}/{file}.csv", str(HIERARCHIES))
+            theirs = result_of(run("timeout", LIMIT, "java", *words, ",".join(QUASI)))
+        who = f"ARX {''.join(re.findall(r'[0-9.]+[0-9]', jar.name)[:1])}".strip() if jar else "ARX"
+        ours = our_result(OURS_LIKE_ARX, f"{folder}/{file}.parquet", str(HIERARCHIES), json.dumps(QUASI))
+        tasks.append(
+            {
+                "task": f"best levels by discernibility, {rows}",
+                "rows": [{"who": "`hierarchy`", **ours}, {"who": who, **theirs}],
+            }
+        )
+    return tasks
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the large table")
     parser.add_argument("--customers", type=int, nargs="+", default=[1_000, 4_000])
     parser.add_argument("--links", type=int, default=10_000, help="rows of the table whose rows are linked")
+    parser.add_argument("--arx", type=Path, help="the jar of ARX, such as libarx-3.9.2.jar")
     options = parser.parse_args()
+    tasks: list[Task] = []
     with prepared(options.rows) as folder:
-        python = peer("tables")
-        parts: list[tuple[str, Callable[[], str]]] = [
-            ("k-anonymity of tables: nine quasi columns, k = 5, 5 % may go", lambda: classes_of(folder, python)),
-            ("Checkers of tables, on one release of Adult", lambda: checkers(folder, python)),
-            ("Shares estimated from values kept with probability ρ, 16 values", lambda: frequencies(folder)),
-            ("Sets of items: the most similar, and frequent ones", lambda: sets(folder, tuple(options.customers))),
-            ("Linking rows of a released table", lambda: links(folder, options.links)),
-            ("ARX", lambda: arx(folder)),
-        ]  # fmt: skip
-        pages = [f"## {title}\n\n{made()}" for title, made in parts]
-    report(
-        "peers",
-        "Noren beside its peers",
-        "One run, each peer in its own pinned environment (`benchmarks/peers/`). *Times ours* above 1: Noren is quicker"
-        "; below 1: the peer is. Processor seconds of the work alone, reading and compiling left out; peaks of whole"
-        " processes.",
-        *pages,
-        facts("polars", "numba", "numpy"),
-    )
+        parts: list[Callable[[], list[Task]]] = [
+            partial(classes_of, folder),
+            partial(arx, folder, options.arx),
+            partial(checkers, folder),
+            partial(shares, folder),
+            partial(similarity, folder),
+            partial(sets, folder, options.customers),
+            partial(links, folder, options.links),
+        ]
+        for part in parts:
+            tasks += part()
+            print(json.dumps(tasks[-1]), file=sys.stderr, flush=True)
+    measured = {"tasks": tasks, "machine": facts("polars", "numba", "numpy")}
+    (RESULTS / "peers.json").write_text(json.dumps(measured, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    subprocess.run([sys.executable, str(PAGES)], check=True)
 
 
 if __name__ == "__main__":

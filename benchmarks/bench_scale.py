@@ -8,8 +8,8 @@ Each piece of work is a process of its own on generated data: histories of 60 ro
 seconds are those of the work alone, of short work the faster of two runs, for the first may compile. Commands are whole
 processes, reading and writing included. Peaks are those of whole processes. What is in ``results/scale.json`` is not
 run again unless ``--again`` says so. A piece that would take more than ``--limit`` processor seconds or ``--memory``
-GB, by what the sizes before it took, is left out, and the page says so. ``tools/scale_page.py`` makes ``docs/scale.md``
-of the results, and runs at the end.
+GB, by what the sizes before it took, is left out, and the page says so. ``tools/measured_pages.py`` makes
+``docs/scale.md`` of the results, and runs at the end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from machine import RESULTS, Run, facts, run
 ROWS_A_CUSTOMER = 60
 STREAMED = 100_000_000
 KEPT = RESULTS / "scale.json"
-PAGE = Path(__file__).parents[1] / "tools" / "scale_page.py"
+PAGE = Path(__file__).parents[1] / "tools" / "measured_pages.py"
 CHAIN = '[[step]]\nmethod = "thin"\n[[step]]\nmethod = "perturb"\n[[step]]\nmethod = "monthly-pseudonyms"\n'
 SHORT, FAR, START = 20.0, 20, 4.0
 """Seconds of work that is done twice; how many times the rows nothing is foretold; seconds that a start may take."""

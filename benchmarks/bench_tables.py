@@ -91,17 +91,17 @@ file, folder, parameters = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 table = Table.of(pl.read_parquet(file), Schema.preset("adult"))
 sensitive = parameters.pop("with")
 release = api.protect(table, "hierarchy", seed=1, **parameters)
-api.measure(table, release, "classes")
-start, spent = time.perf_counter(), time.process_time()
-parts = api.measure(table, release, "classes", sensitive=sensitive).parts
-seconds, spent = time.perf_counter() - start, time.process_time() - spent
+for _round in range(2):  # the second counts, of pyCANON too
+    start, spent = time.perf_counter(), time.process_time()
+    parts = api.measure(table, release, "classes", sensitive=sensitive).parts
+    seconds, spent = time.perf_counter() - start, time.process_time() - spent
 quasi = [c.name for c in release.public.schema.columns if c.role == "quasi"]
 texts = release.public.frame.with_columns(pl.col(q).cast(pl.String).fill_null("*") for q in quasi)
 texts.select(*quasi, sensitive).write_csv(folder + "/released.csv")
 said = {"k": parts["min"], "l": parts["l_distinct"], "entropy l": parts["l_entropy"]}
 numeric = table.frame[sensitive].dtype.is_numeric()
 said["t"] = parts["t_ordered" if numeric else "t_equal"]
-print(json.dumps({"seconds": seconds, "quasi": quasi, **said}))
+print(json.dumps({"seconds": seconds, "spent": spent, "quasi": quasi, **said}))
 """
 
 PYCANON = """
@@ -111,14 +111,16 @@ from pycanon import anonymity
 
 file, quasi, sensitive = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 frame = pd.read_csv(file)
-start, spent = time.perf_counter(), time.process_time()
-said = {
-    "k": anonymity.k_anonymity(frame, quasi),
-    "l": anonymity.l_diversity(frame, quasi, [sensitive]),
-    "entropy l": anonymity.entropy_l_diversity(frame, quasi, [sensitive]),
-    "t": anonymity.t_closeness(frame, quasi, [sensitive]),
-}
-print(json.dumps({"seconds": time.perf_counter() - start, **{name: float(value) for name, value in said.items()}}))
+for _round in range(2):
+    start, spent = time.perf_counter(), time.process_time()
+    said = {
+        "k": anonymity.k_anonymity(frame, quasi),
+        "l": anonymity.l_diversity(frame, quasi, [sensitive]),
+        "entropy l": anonymity.entropy_l_diversity(frame, quasi, [sensitive]),
+        "t": anonymity.t_closeness(frame, quasi, [sensitive]),
+    }
+    seconds, spent = time.perf_counter() - start, time.process_time() - spent
+print(json.dumps({"seconds": seconds, "spent": spent, **{name: float(value) for name, value in said.items()}}))
 """
 
 ANJANA = """

@@ -1,9 +1,11 @@
-"""Write ``docs/scale.md`` from what ``benchmarks/bench_scale.py`` measured, and from the fragments beside it.
+"""Write the pages of measurements: ``docs/scale.md`` and ``docs/comparison.md``.
 
-    python tools/scale_page.py [benchmarks/results] [docs/scale.md]
+    python tools/measured_pages.py [benchmarks/results] [docs]
 
-A fragment is a file ``scale_NAME.md`` in the folder of results: a section of the page, in the order of their names. The
-tables of all components go to ``scale.md`` in that folder.
+The first is made from what ``benchmarks/bench_scale.py`` measured, and from the fragments beside it: files
+``scale_NAME.md`` in the folder of results, each a section, in the order of their names. The tables of all components go
+to ``scale.md`` in that folder. The second is ``benchmarks/peers/comparison.md`` with the figures of
+``benchmarks/bench_peers.py``.
 """
 
 from __future__ import annotations
@@ -23,10 +25,14 @@ BARRED = 10_000_000
 FASTER = 1.15
 """Exponents from here on count as faster than n log n, which has 1.07 between 10⁶ and 10⁷ rows; the rest allows for
 noise."""
+SAME = 1e-6
+"""Up to here, numbers that two programs computed are the same."""
 SHORT = 0.1
 """Seconds below which a time is too short to show growth."""
 DETAILS = ("U against the size of blocks", "What others report")
 """Parts of fragments that are left to the files of results."""
+ABOUT = ROOT / "benchmarks" / "peers" / "comparison.md"
+WRITTEN = "<!-- Written by tools/measured_pages.py; do not edit. -->"
 ROOMS = {
     "methods": "Methods",
     "attacks": "Attacks",
@@ -173,14 +179,14 @@ def fragment(text: str) -> str:
     return "".join(parts_kept).strip()
 
 
-def page(results: Path) -> str:
-    """Return the page: limits, growth and the fragments."""
+def scale(results: Path) -> str:
+    """Return the page of growth: limits, growth and the fragments."""
     measured = _measured(results)
     lines = lines_of(measured["points"])
     fragments = [fragment(path.read_text(encoding="utf-8").strip()) for path in sorted(results.glob("scale_*.md"))]
     parts = [
         "# Scale and cost",
-        "<!-- Written by tools/scale_page.py; do not edit. -->",
+        WRITTEN,
         "What protecting, attacking and measuring cost as data grow. All figures are processor seconds and peak memory "
         "of whole processes, on generated data: histories of 60 rows per customer and 4,000 items, and tables of "
         "people. An exponent of 1 grows with the rows, one of 2 with their square. "
@@ -204,7 +210,8 @@ def details(results: Path) -> str:
         f"{measured['limit']:,.0f} s or {measured['memory'] / 1e9:.1f} GB."
     )
     parts = ["# Scale: all components", about, *(text for room in ROOMS for text in room_section(room, lines))]
-    parts += ["`python benchmarks/bench_scale.py` measures, `python tools/scale_page.py` writes.", measured["machine"]]
+    made_by = "`python benchmarks/bench_scale.py` measures, `python tools/measured_pages.py` writes."
+    parts += [made_by, measured["machine"]]
     return "\n\n".join(parts) + "\n"
 
 
@@ -213,16 +220,62 @@ def _measured(results: Path) -> dict[str, Any]:
     return measured
 
 
-def main(results: Path, target: Path) -> None:
-    """Write the page, and the tables of all components beside the measurements."""
+def agreement(ours: Point, theirs: Point) -> str:
+    """Tell whether a peer computed the same numbers, or how far they are apart in all.
+
+    >>> agreement({"k": 5, "t": 0.25}, {"k": 5.0}), agreement({"a": 0.5, "b": 0.5}, {"a": 0.75, "b": 0.25})
+    ('yes', '0.5 apart')
+    """
+    both = [(ours[name], theirs[name]) for name in ours if name in theirs]
+    if not both:
+        return "–"
+    if any(isinstance(value, str) for pair in both for value in pair):
+        return "yes" if all(a == b for a, b in both) else "**no**"
+    apart = sum(abs(a - b) for a, b in both)
+    return "yes" if apart <= SAME else f"{apart:.2g} apart"
+
+
+def figures(results: Path) -> str:
+    """Return the tables of peers: ours beside each, and those that did not run."""
+    measured: dict[str, Any] = json.loads((results / "peers.json").read_text(encoding="utf-8"))
+    lines, absent = [], {}
+    for task in measured["tasks"]:
+        ours, *peers = task["rows"]
+        for peer in peers:
+            if "failed" in ours or str(peer.get("failed", "")).startswith("not run"):
+                absent[peer["who"]] = peer.get("failed") or f"Noren: {ours['failed']}"
+                continue
+            mine = [f"{ours['spent']:.3g}", f"{ours['peak'] / 1e9:.2f}"]
+            if "failed" in peer:
+                lines.append([task["task"], peer["who"], mine[0], peer["failed"], "–", mine[1], "–", "–"])
+                continue
+            ratio, peak = peer["spent"] / ours["spent"], f"{peer['peak'] / 1e9:.2f}"
+            times = f"{ratio:.3g}" if ratio >= 1 else f"**{ratio:.3g}**"
+            same = agreement(ours.get("answer", {}), peer.get("answer", {}))
+            lines.append([task["task"], peer["who"], mine[0], f"{peer['spent']:.3g}", times, mine[1], peak, same])
+    head = ["task", "peer", "Noren, s", "peer, s", "times", "Noren, GB", "peer, GB", "same answer"]
+    sentences = [f"- {who}: {why}." for who, why in absent.items()]
+    return "\n\n".join(filter(None, [table(head, lines), "\n".join(sentences), measured["machine"]]))
+
+
+def comparison(results: Path) -> str:
+    """Return the page of peers: what is written by hand, with the tables where it says so."""
+    title, _, rest = ABOUT.read_text(encoding="utf-8").partition("\n")
+    return f"{title}\n\n{WRITTEN}\n{rest.replace('{figures}', figures(results))}"
+
+
+def main(results: Path, docs: Path) -> None:
+    """Write the pages, and the tables of all components beside the measurements."""
     if not (results / "scale.json").exists():
         sys.exit(f"{results} holds no scale.json; run python benchmarks/bench_scale.py")
     (results / "scale.md").write_text(details(results), encoding="utf-8")
-    target.write_text(page(results), encoding="utf-8")
-    print(target)
+    (docs / "scale.md").write_text(scale(results), encoding="utf-8")
+    if (results / "peers.json").exists():
+        (docs / "comparison.md").write_text(comparison(results), encoding="utf-8")
+    print(docs)
 
 
 if __name__ == "__main__":
-    places = [ROOT / "benchmarks" / "results", ROOT / "docs" / "scale.md"]
+    places = [ROOT / "benchmarks" / "results", ROOT / "docs"]
     folders = [Path(word) for word in sys.argv[1:3]]
     main(*folders, *places[len(folders) :])

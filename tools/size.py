@@ -36,7 +36,7 @@ def texts() -> dict[str, dict[str, int]]:
     """Return the words of README and documentation, generated pages apart, and the entries of the catalogue."""
     words = {"README": 0, "documentation": 0, "generated pages": 0}
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
-        generated = page.parent.name in ("results", "packs") or page.name == "scale.md"
+        generated = page.parent.name in ("results", "packs") or page.name in ("scale.md", "comparison.md")
         kind = "README" if page.parent == ROOT else "generated pages" if generated else "documentation"
         words[kind] += len(page.read_text(encoding="utf-8").split())
     with (FOLDERS["packages"] / "locale" / "ja" / "LC_MESSAGES" / "noren.po").open("rb") as file:
