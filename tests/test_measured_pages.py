@@ -86,8 +86,8 @@ def test_peers_stand_beside_ours_and_those_that_did_not_run_are_named(pages: Mod
     (tmp_path / "peers.json").write_text(json.dumps(kept), encoding="utf-8")
     table, absent, machine = pages.figures(tmp_path).split("\n\n")
     assert table.splitlines()[2:] == [
-        "| check | fast 1.0 | 0.5 | 0.25 | **0.5** | 1.00 | 2.00 | yes |",
-        "| check | slow 2.0 | 0.5 | 5 | 10 | 1.00 | 0.50 | 0.25 apart |",
+        "| check | fast 1.0 | 0.5 | 0.25 | **0.50** | 1.00 | 2.00 | yes |",
+        "| check | slow 2.0 | 0.5 | 5 | 10.0 | 1.00 | 0.50 | 0.25 apart |",
         "| check | late 3.0 | 0.5 | more than 900 s | – | 1.00 | – | – |",
     ]
     assert (absent, machine) == ("- absent: not run: no jar given.", "Measured on a slide rule.")

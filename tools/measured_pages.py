@@ -250,7 +250,7 @@ def figures(results: Path) -> str:
                 lines.append([task["task"], peer["who"], mine[0], peer["failed"], "–", mine[1], "–", "–"])
                 continue
             ratio, peak = peer["spent"] / ours["spent"], f"{peer['peak'] / 1e9:.2f}"
-            times = f"{ratio:.3g}" if ratio >= 1 else f"**{ratio:.3g}**"
+            times = f"**{ratio:.2f}**" if ratio < 1 else f"{ratio:,.1f}" if ratio < 100 else f"{ratio:,.0f}"
             same = agreement(ours.get("answer", {}), peer.get("answer", {}))
             lines.append([task["task"], peer["who"], mine[0], f"{peer['spent']:.3g}", times, mine[1], peak, same])
     head = ["task", "peer", "Noren, s", "peer, s", "times", "Noren, GB", "peer, GB", "same answer"]
