@@ -154,7 +154,7 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
 # --- Groups of any size: histories laid on one another k at a time, and what the generalised rows cost exactly (S0) ---
 
 
-_EMPTY = 1e29
+_EMPTY, _NARROW = 1e29, 1e-30  # a divisor is no less: a check for 0 in a loop keeps it from vectors
 LONG = 150
 """Columns of the shorter table beyond which tables are joined over near rows only."""
 _BOTH = np.array([[0, 1]])
@@ -238,7 +238,7 @@ def _fill(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost: Real) 
                 hi = max(hi0, bhi[j])
                 span = hi - lo
                 both = n * (lo * lo + hi * hi + span * w) + 2.0 * (sq0 + bsq[j] - (lo + hi) * (sum0 + bsum[j]))
-                error = both / (2.0 * (span + w))
+                error = both / max(2.0 * (span + w), _NARROW)
                 error = min(error, n if capped else FAR) if n > size - 0.5 else n
                 line[j] += error if n > 0.5 else 0.0
         for j in range(len(shared)):
