@@ -54,7 +54,7 @@ from noren.tables import Texts
 say = Texts(__name__)
 
 EFFORTS = {
-    "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03, steps=0),
+    "quick": Effort(rounds=4, starts=4, tries=6, heat=0.03, steps=0),
     "normal": Effort(rounds=30, starts=8, tries=8, heat=0.08, steps=8),
     "thorough": Effort(rounds=100, starts=16, tries=12, heat=0.12, steps=24),
 }

@@ -224,10 +224,10 @@ class GroupSearch:
         return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
 
     def polish(self) -> None:
-        """Re-align the groups of long histories over all rows, once."""
+        """Re-align the groups of long histories over all rows."""
         at = [g for g, group in enumerate(self.groups) if LONG < group.table.shape[1] <= _POLISHED]
         long = [self.groups[g] for g in at]
-        polished = self.each(lambda g: self.settled(g.members, g.table.copy(), 1, _POLISHED), long, self._work(long))
+        polished = self.each(lambda g: self.settled(g.members, g.table.copy(), long=_POLISHED), long, self._work(long))
         better = dict(zip(at, polished, strict=True))
         self.replace([better.get(g, group) for g, group in enumerate(self.groups)])
 

@@ -155,7 +155,7 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
 
 
 _EMPTY, _NARROW = 1e29, 1e-30  # a divisor is no less: a check for 0 in a loop keeps it from vectors
-LONG = 150
+LONG = 200
 """Columns of the shorter table beyond which tables are joined over near rows only."""
 _BOTH = np.array([[0, 1]])
 _NO_LIMIT = np.array([FAR])

@@ -40,7 +40,7 @@ Report = Callable[[float, float], None]
 _LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost of a pair
 _COOLING = 0.8  # the share of the rounds in which groups may get dearer
 _ROUNDS = 0.75  # the share of the time, where it is limited, after which there are no more rounds
-_LOOKED, _ALIGNED = 12, 4  # pairs looked at, for each of k, and aligned, beyond k, for each customer
+_LOOKED, _ALIGNED = 8, 4  # pairs looked at, for each of k, and aligned, beyond k, for each customer
 _ALL_LOOKED = 200  # customers up to which all pairs are looked at, and most that are for one customer
 _CELLS_LOOKED = 150_000  # pairs of rows that are looked at for a customer of short history
 _BOUNDING = 0.3  # the share of the work that the pair costs take
@@ -229,7 +229,7 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
     means.reporter(0.0, float("nan"))
     try:
         first = table.bound.copy()
-        looked = _nearest(first, _each(rows, _LOOKED * k + 12, _ALL_LOOKED))
+        looked = _nearest(first, _each(rows, _LOOKED * k, _ALL_LOOKED))
         short = (rows.counts[looked] <= LONG).any(axis=1)
         table.ask(looked[short], np.full(int(short.sum()), -np.inf))
         u, v = looked.T
