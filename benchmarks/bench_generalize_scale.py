@@ -1,11 +1,14 @@
 """What `generalize` costs as customers grow, and what blocks do to U.
 
-python benchmarks/bench_generalize_scale.py [--part growth] [--customers 2000,8000,20000,100000] [--retail FILE]
+python benchmarks/bench_generalize_scale.py [--part growth] [--customers 1000,10000,100000] [--seeds 11,12,13,14,15]
 python benchmarks/bench_generalize_scale.py --part blocks [--customers 4000] [--sizes 0,2000,1000,500,250]
 python benchmarks/bench_generalize_scale.py --part quality --before FOLDER [--customers 500] [--seeds 11,12,13,14,15]
+python benchmarks/bench_generalize_scale.py --part quality --before FOLDER --customers cdnow.parquet:1000
 
-The last runs this code and that of another checkout (its ``src``) on the same data, one after the other, and prints
-the ratio of U and of processor seconds, after to before: the mean over the seeds with its 95 % interval.
+The first prints the mean over the seeds with its 95 % interval; the seed of generated data is that of the search, too.
+The last two run this code and that of another checkout (its ``src``) on the same data, one after the other, and print
+the ratio of U and of processor seconds, after to before: the mean over the seeds with its 95 % interval. Of a file so
+many customers are drawn with each seed.
 
 Each run is a process of its own: processor seconds of the method alone, once compiled, all its threads together, and
 the peak of the whole process. Runs are kept as they end, so a long one can be left out or made up for later.
@@ -27,9 +30,18 @@ import json, resource, sys, time
 from noren.api import sample
 from noren.data.reading import read
 from noren.methods.generalize import Generalize
+import numpy as np, polars as pl
+from noren.data.frames import History
+from noren.data.schema import Role
 where, parameters, seed = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
+where, _, few = where.partition(":")
 Generalize(**parameters).protect(sample(customers=60, rows=30_000, seed=1), seed=1)  # compiled, or loaded
 original = sample(customers=int(where), rows=60 * int(where), seed=seed) if where.isdigit() else read(where).data
+if few:  # customers drawn at random
+    name = original[Role.CUSTOMER].name
+    everybody = original.frame[name].drop_nulls().unique().sort()
+    some = everybody.gather(np.random.default_rng(seed).permutation(len(everybody))[:int(few)])
+    original = History(original.frame.filter(pl.col(name).is_in(some.implode())), original.schema)
 begin = time.process_time()
 release = Generalize(**parameters).protect(original, seed=seed)
 seconds = time.process_time() - begin
@@ -64,26 +76,35 @@ def store(part: str, name: str, result: Said) -> None:
     write_page(every)
 
 
-def write_page(every: dict[str, dict[str, Said]]) -> None:
-    growth = [
-        [
-            name,
-            f"{result['customers']:,}",
-            f"{result['rows']:,}",
-            f"{result['blocks']:.0f}",
-            f"{result['seconds']:.0f}",
-            f"{1000 * result['seconds'] / result['customers']:.1f}",
-            f"{result['U']:.4f}",
-            f"{result['deleted']:,}",
-            f"{result['peak'] / 1e9:.2f}",
-        ]
-        for name, result in sorted(every.get("growth", {}).items(), key=lambda entry: (entry[0], entry[1]["customers"]))
+def growth_row(name: str, runs: list[Said]) -> list[str]:
+    """Return the line of one size: means over its seeds, U with its interval where there are several."""
+    first = runs[0]
+    costs = [1000 * run["seconds"] / run["customers"] for run in runs]
+    u = [run["U"] for run in runs]
+    return [
+        name,
+        f"{first['rows']:,}",
+        f"{first['blocks']:.0f}",
+        f"{len(runs)}",
+        f"{np.mean(costs) * first['customers'] / 1000:.0f}",
+        f"{np.mean(costs):.1f}",
+        mean_and_interval(u) if len(u) > 1 else f"{u[0]:.4f}",
+        f"{np.mean([run['deleted'] for run in runs]):,.0f}",
+        f"{max(run['peak'] for run in runs) / 1e9:.2f}",
     ]
-    head = ["data", "customers", "rows", "blocks", "processor s", "ms per customer", "U", "deleted rows", "peak GB"]
+
+
+def write_page(every: dict[str, dict[str, Said]]) -> None:
+    sizes: dict[str, list[Said]] = {}
+    for name, result in sorted(every.get("growth", {}).items()):
+        sizes.setdefault(name.partition("; ")[0], []).append(result)
+    growth = [growth_row(name, runs) for name, runs in sizes.items()]
+    head = ["data", "rows", "blocks", "seeds", "processor s", "ms per customer", "U", "deleted rows", "peak GB"]
     text = [
         "# generalize: cost and U as customers grow",
-        "k = 3, effort quick, seed 1, no lower bound. Generated data of 60 rows per customer, and a wholesaler's real "
-        "year. Processor seconds of the method on all threads, without compilation; peak memory of the whole process.",
+        "k = 3, effort quick, no lower bound. Generated customers of 60 rows each, and a wholesaler's real year. Means "
+        "over the seeds, of U with its 95 % interval. Processor seconds of the method on all threads, without "
+        "compilation; the highest peak memory of a whole process.",
         table(head, growth),
     ]
     cut = [
@@ -128,23 +149,28 @@ def compared(customers: str, seeds: list[int], before: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=["growth", "blocks", "quality"], default="growth")
-    parser.add_argument("--customers", default="", help="how many customers, with commas between")
+    parser.add_argument(
+        "--customers", default="", help="how many customers, with commas between; for quality also FILE:NUMBER"
+    )
     parser.add_argument("--retail", default=str(Path(__file__).parents[2] / "shared/data/online_retail.parquet"))
     parser.add_argument("--sizes", default="0,2000,1000,500,250", help="block sizes; 0 is one block of all")
     parser.add_argument("--k", default="2,3")
     parser.add_argument("--before", help="a checkout to compare with")
     parser.add_argument("--seeds", default="11,12,13,14,15")
     options = parser.parse_args()
+    seeds = [int(seed) for seed in options.seeds.split(",")]
     if options.part == "growth":
-        for customers in [text for text in (options.customers or "2000,8000,20000,100000").split(",") if text != "0"]:
-            store("growth", f"generated, {int(customers):>7,}", measured(customers, k=3))
+        for customers in [text for text in (options.customers or "1000,10000,100000").split(",") if text != "0"]:
+            for seed in seeds:
+                store("growth", f"generated, {int(customers):>7,}; {seed}", measured(customers, seed=seed, k=3))
         if options.retail:
-            store("growth", "online retail", measured(options.retail, k=3))
+            for seed in seeds:
+                store("growth", f"online retail; {seed}", measured(options.retail, seed=seed, k=3))
         return
     if options.part == "quality":
         if not options.before:
             parser.error("--part quality needs --before, a checkout to compare with")
-        compared(options.customers or "500", [int(seed) for seed in options.seeds.split(",")], options.before)
+        compared(options.customers or "500", seeds, options.before)
         return
     customers = options.customers or "4000"
     for k in map(int, options.k.split(",")):
