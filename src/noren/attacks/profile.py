@@ -41,7 +41,7 @@ class Profile(AttackByPeriod):
     may be moved inside their period, scaled, rounded or deleted; some may be somebody else's; the attacker may know a
     part of the rows, and of items the first characters.
 
-    In a release with more than 8 million pairs in a period, each row looks along the known rows that are nearest to it,
+    In a release with more than 8 million pairs in a period, rare rows look along the known rows nearest to them,
     and the 32 likeliest customers are weighed (:mod:`noren.kernels.linkage.copied_rows`).
 
     The score is the chance that the customer is the one, among all of the period and those of whom nothing is known;
@@ -173,7 +173,7 @@ def row_evidence(
     units = np.bincount(public.begin[public.first[:-1]], minlength=known.periods)
     longest = None
     if ((np.diff(known.rows, axis=1) > 0).sum(axis=0) * units).max(initial=0) > _MOST_CELLS:
-        limit, longest = min(limit, _LISTED), _LONGEST
+        limit, longest = min(limit, _LISTED), _LONGEST * (1 if known.periods > 1 else _AS_A_WHOLE)
     if accelerator is None:
         return evidence(known, public, beside, copies, limit=limit, other_periods=other_periods, longest=longest)
     arrays = plain_arrays(known, public, beside, copies)
@@ -187,8 +187,9 @@ _ROW_SHARE = 0.9
 _PAIR_SHARE = 0.98
 _ENOUGH_PAIRS = 4_000_000
 _MOST_CELLS = 8_000_000
-"""Pairs in a period up to which all are compared. Above, of the rows of an item and for each pseudonym so many:"""
-_LONGEST, _LISTED = 1_024, 32
+"""Pairs in a period up to which all are compared. Above, so many rows are looked at and customers listed for each
+pseudonym; of rows, a multiple where no period narrows them down."""
+_LONGEST, _LISTED, _AS_A_WHOLE = 1_024, 32, 4
 NOBODY = -1
 
 

@@ -221,8 +221,8 @@ def assign(cost: Real, rows: int, columns: int, limit: float, column_of: Whole) 
 
 _ROUNDS = 40
 _LEAST = 1e-300
-_COARSEST, _FINEST = 2.0**-10, 2.0**-24
-"""Steps of an auction, by the largest gain: at most, and for each row."""
+_STEP, _RATE = 2.0**-20, 2.0**-5
+"""The step of an auction, by the largest gain and by the price."""
 
 
 def fair_shares(score: Real) -> Real:
@@ -283,26 +283,28 @@ def fair_listed_shares(row: Whole, column: Whole, score: Real, rest: Real, shape
 def best_listed(row: Whole, column: Whole, gain: Real, shape: tuple[int, int]) -> Whole:
     """Return which of the listed pairs make the largest sum, no row or column twice; each is listed once.
 
-    A row may stay alone, which gains nothing. Found by an auction (Bertsekas 1979), so the sum is smaller than the
-    largest by at most a step per row; a step is a thousandth of the largest gain, and less where rows are few.
+    A row may stay alone, which gains nothing. Found by an auction (Bertsekas 1979), so the sum is short of the largest
+    by at most a millionth of the largest gain per row, and by 1/32 of the prices paid: less where rows are few, and
+    next to nothing where they do not compete.
 
-    Proof. A row bids for its best column and raises the price p of it by what the second best, or staying alone, is
-    worth less, and by a step e; so it then has, and keeps while the prices of others rise, at least
-    max(0, max_j(gain_ij - p_j)) - e. With that maximum as u_i any assignment is worth at most Σ u_i + Σ p_j; ours at
-    least as much less e per row, as only columns that have a row have a price, and rows that stay alone have u_i = 0.
+    Proof. A row bids for its best column and raises its price p by what the second best, or staying alone, is worth
+    less, and by a step e. So it then has at least max(0, max_j(gain_ij - p_j)) - e, and has it while other prices rise.
+    With that maximum as u_i any assignment is worth at most Σ u_i + Σ p_j; ours at least as much less all e, for only
+    columns that have a row have a price, and rows that stay alone have u_i = 0. As e is a millionth of the largest gain
+    and 1/32 of p before, a price takes few steps however far it rises.
 
     >>> best_listed(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([5.0, 4.0, 3.0]), (2, 2)).tolist()
     [1, 2]
     """
     order = np.lexsort((column, row))
     first = np.searchsorted(row[order], np.arange(shape[0] + 1))
-    step = gain.max(initial=0.0) * min(_COARSEST, shape[0] * _FINEST)
-    at = _auctioned(first, column[order], gain[order], shape[1], step)
+    steps = gain.max(initial=0.0) * _STEP, min(_RATE, shape[0] ** 2 * _STEP / 64)
+    at = _auctioned(first, column[order], gain[order], shape[1], *steps)
     return np.sort(order[at[at >= 0]])
 
 
 @kernel()
-def _auctioned(first: Whole, column: Whole, gain: Real, columns: int, step: float) -> Whole:
+def _auctioned(first: Whole, column: Whole, gain: Real, columns: int, step: float, rate: float) -> Whole:
     """Return the pair of each row, below 0 of one that stays alone; rows are in turn as long as any has to bid."""
     rows = len(first) - 1
     pair, holder, price = np.full(rows, -1), np.full(columns, -1), np.zeros(columns)
@@ -320,7 +322,7 @@ def _auctioned(first: Whole, column: Whole, gain: Real, columns: int, step: floa
         if at < 0:
             continue
         j = column[at]
-        price[j] += best - second + step
+        price[j] += best - second + step + rate * price[j]
         loser, holder[j], pair[i] = holder[j], i, at
         if loser >= 0:
             pair[loser] = -1
@@ -362,7 +364,7 @@ SILENT = -1
 
 _SKILL_ROUNDS = 300
 _PLAIN_ROUNDS = 20
-_STEP = 0.3
+_TOWARDS = 0.3
 _IN_COMMON = 0.05
 _MOST_QUESTIONS = 400
 _DOUBT = 2.0
@@ -404,7 +406,7 @@ def reliability(answers: Whole, choices: Whole, family: Whole) -> tuple[Real, Re
         more = np.maximum(product - np.outer(skill, skill), 0.0) if at >= _PLAIN_ROUNDS else 0.0
         trust = weight / (1 + (more / _IN_COMMON) ** 2)
         estimate = (trust * product) @ skill / np.maximum(trust @ skill**2, 1e-9)
-        skill = (1 - _STEP) * skill + _STEP * np.clip(estimate, 0.0, _MOST_SKILL)
+        skill = (1 - _TOWARDS) * skill + _TOWARDS * np.clip(estimate, 0.0, _MOST_SKILL)
     return skill, _divided(skill, shared, product)
 
 

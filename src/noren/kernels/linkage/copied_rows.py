@@ -12,11 +12,12 @@ for any public row of the same item (prices, quantities) or period (dates, times
 row has says nothing.
 
 **Of many people, those are found whom rare rows point to, and only they are weighed in full.**
-The known rows of an item grow with the people, and so would the work for each public row. A row with more than
-``longest`` known rows of its items looks, in each of their lists, along the column in which fewest of them lie as near
-as nearly all copies do; of those, the ``longest`` in the middle. Customers with a row there are candidates. Then all
+The known rows of an item grow with the people, and so would the work for each public row. Of a pseudonym with more
+than ``longest`` known rows of its items, each row looks, in each list, along the column in which fewest of them lie as
+near as nearly all copies do. Rows that fewest are near to come first, until ``longest`` known rows are looked at; of a
+first row with more, the middle of each list. Customers with a row there are candidates. Then all
 rows of the pseudonym are weighed for its likeliest candidates: what is said of a person who is listed is exact, and
-where no list is longer, so is the list.
+where lists are no longer, so is the list.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def evidence(
     """Return what speaks for each pseudonym and person, of each pseudonym for the ``limit`` likeliest people.
 
     A row is compared with known rows of its own period or, to find habits, with those of all other periods; with
-    ``longest``, with about so many of them.
+    ``longest``, a pseudonym with about so many of them.
     """
     most = min(limit, max(len(known.rows), 1))
     # as far as 19 of 20 copies are
@@ -226,6 +227,12 @@ def _nearest_rows(
     return column, first + spare // 2, stop - (spare - spare // 2)
 
 
+@part()
+def _other_ranges(begin: int, end: int, periods: int, others: bool) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the periods that rows are looked for in, as ranges: those of a row, or all others."""
+    return ((0, begin), (end + 1, periods)) if others else ((begin, end + 1), (0, 0))
+
+
 @kernel()
 def _evidence(
     known: Held, public: Shown, beside: Beside, odds: float, limit: int, others: bool, lists: Lists, near: Real,
@@ -249,27 +256,40 @@ def _evidence(
     memo_of = np.full(len(beside[2]), -1, np.int64)
     used = 0
     for u in range(units):
-        many = 0
-        cut = False
+        many, size, spent = 0, 0, 0
         for r in range(unit_first[u], unit_first[u + 1]):
-            close = 0
-            ranges = ((0, begin[r]), (end[r] + 1, periods)) if others else ((begin[r], end[r] + 1), (0, 0))
-            size, parts = 0, 0
-            for a, b in ranges:
+            for a, b in _other_ranges(begin[r], end[r], periods, others):
                 for e in range(item_first[r], item_first[r + 1]):
                     size += known_first[item[e] * periods + b] - known_first[item[e] * periods + a]
-                    parts += b - a
-            long = size > longest
-            cut |= long
-            for a, b in ranges:
+        cut = size > longest
+        turns = np.arange(unit_first[u], unit_first[u + 1])
+        if cut:  # the rows that fewest known ones are near to come first
+            for r in range(unit_first[u], unit_first[u + 1]):
+                near_rows = 0
+                for a, b in _other_ranges(begin[r], end[r], periods, others):
+                    for e in range(item_first[r], item_first[r + 1]):
+                        for p in range(a, b):
+                            at = item[e] * periods + p
+                            _column, start, stop = _nearest_rows(
+                                known_first[at], known_first[at + 1], r, longest, values, lo, hi, lists.by_column, near
+                            )
+                            near_rows += stop - start
+                turns[r - unit_first[u]] += near_rows * len(begin)
+            sort_range(turns, 0, len(turns))
+        for turn in turns:
+            r, close = turn % len(begin), 0
+            spent += turn // len(begin)
+            if spent > longest and many > 0:
+                break
+            for a, b in _other_ranges(begin[r], end[r], periods, others):
                 for e in range(item_first[r], item_first[r + 1]):
-                    for k in range(b - a if long else int(b > a)):
+                    for k in range(b - a if cut else int(b > a)):
                         column = -1
                         start = known_first[item[e] * periods + a + k]
-                        stop = known_first[item[e] * periods + (a + k + 1 if long else b)]
-                        if long and stop - start > longest // parts:
+                        stop = known_first[item[e] * periods + (a + k + 1 if cut else b)]
+                        if cut:
                             column, start, stop = _nearest_rows(
-                                start, stop, r, longest // parts + 1, values, lo, hi, lists.by_column, near
+                                start, stop, r, longest, values, lo, hi, lists.by_column, near
                             )
                         for at in range(start, stop):
                             s = at if column < 0 else lists.by_column[column, at]
