@@ -35,7 +35,7 @@ def test_blocks_and_lists_change_nothing_where_the_best_is_plain(monkeypatch: py
     scored = np.take_along_axis(score, listed, axis=1)
     _row, column, _margin = assigned("one", score.shape, scored.__getitem__, seed=1, listed=listed)
     assert column.tolist() == truth.tolist()
-    monkeypatch.setattr(assignment, "_MOST_PAIRS", 89_999)
+    monkeypatch.setattr(assignment, "MOST_PAIRS", 89_999)
     with pytest.raises(
         ParameterError, match="one would compare 90,000 pairs, which is too many; use jaccard, or attack"
     ):

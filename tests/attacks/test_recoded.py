@@ -68,7 +68,18 @@ def test_few_items_are_looked_at_where_there_are_many(monkeypatch: pytest.Monkey
     assert share_named("recoded", known, public, truth) > 0.5
 
 
-def test_blanks_sets_and_nobody() -> None:
+@pytest.mark.parametrize("listed", [32, 200])
+def test_of_many_pairs_likely_ones_are_compared(listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    known, public, truth = recoded(sampled(150, 5), RENAMED, 5)
+    every = share_named("recoded", known, public, truth)
+    monkeypatch.setattr(module, "MOST_PAIRS", 0)
+    monkeypatch.setattr(module, "_LISTED", listed)
+    assert share_named("recoded", known, public, truth) > every - 0.03
+
+
+@pytest.mark.parametrize("most", [10**9, 0])
+def test_blanks_sets_and_nobody(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_PAIRS", most)
     known = bought(ann="a", bob="ab", cem="abcce", dan="abdfgh")
     blank = pl.DataFrame({"customer": ["v", None], "item": [None, "a"]}, schema=known.frame.schema)
     public = History(pl.concat([bought(x="abdfgh", y="a", z="ab", w="abcce").frame, blank]), ITEMS)

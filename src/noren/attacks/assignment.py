@@ -30,7 +30,7 @@ PAIRS_BY_PERIOD = _PAIRS | {"period": pl.String}
 _TABLE = 10_000_000
 """Pairs up to which the best assignment of all is looked for. Above, these many columns are kept for each row:"""
 _LISTED = 32
-_MOST_PAIRS = 10**9
+MOST_PAIRS = 10**9
 _BLOCK = 8_000_000
 uniform = partial(uniforms, draw=0, stream=0)
 """Returns so many numbers from 0 to below 1 that depend on the seed alone: the first ones are always the same."""
@@ -54,7 +54,7 @@ def assigned(
     >>> [part.tolist() for part in assigned("one", (2, 2), lambda rows: score[rows], seed=1)]
     [[0, 1], [1, 0], [-1.0, 3.0]]
     """
-    if listed is None and (pairs := shape[0] * shape[1]) > _MOST_PAIRS:
+    if listed is None and (pairs := shape[0] * shape[1]) > MOST_PAIRS:
         message = _(
             "{attack} would compare {pairs:,} pairs, which is too many; use {other}, or attack part of the release"
         )

@@ -8,21 +8,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from pydantic import Field
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
+from scipy.spatial import KDTree
 from scipy.special import ndtri
 
-from noren.attacks.assignment import assigned, counted, guess_of, middles, product, uniform
+from noren.attacks.assignment import MOST_PAIRS, assigned, counted, guess_of, middles, product, uniform
 from noren.data.arrays import require_exact
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.i18n import N_, _
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.items.packed_sets import CERTAIN, item_sets
+from noren.kernels.linkage.jaccard import index_of, most_similar
 from noren.progress import Progress, silent
 from noren.protocols import NOISE, OTHER_ROWS, Attack, Guess, Recoding
 
 _MOST_ITEMS = 4096
 _WAVES = 512
+_AXES, _LISTED = 8, 32
 _SOLD, _FINE = 0.7, {Role.PRICE: 2.0, Role.QUANTITY: 0.7}
 """How fine a difference counts between two items, in standard deviations: in how they sell, in what they cost."""
 _FEW = 0.3
@@ -41,8 +45,10 @@ class Recoded(Attack):
     of items are compared, rare items counting most; and so on, round by round.
 
     Dates are not looked at, and names of items are not used even where they were kept. In a public cell of s items each
-    counts 1/s. Of more than 4,096 items those with most buyers count. The score is the margin of the cosine by which
-    the named customer beats the next.
+    counts 1/s. Of more than 4,096 items those with most buyers count. Of more than a billion pairs those are compared
+    whose mixes are nearest along the main axes, and later those with the most similar sets of items (the index of
+    :class:`~noren.attacks.jaccard.Jaccard`). The score is the margin of the cosine by which the named customer beats
+    the next.
 
     References
     ----------
@@ -81,9 +87,10 @@ class Recoded(Attack):
         shape = len(released.people), len(known.people)
         mixes = (_unit(side.rare @ side.waves) for side in (released, known))
         mine, theirs = (_unit(mix - mix.sum(axis=0) / max(len(mix), 1)) for mix in mixes)
-        pairs = assigned(self.name, shape, _of_rows(mine, theirs), seed)
+        near = _nearest(mine, theirs) if shape[0] * shape[1] > MOST_PAIRS else None
+        pairs = assigned(self.name, shape, _of_rows(mine, theirs, near), seed, listed=near)
         sold = _BY_SALE * (released.waves @ known.waves.T)
-        theirs = _unit(known.rare)
+        theirs = _unit(known.rare).tocsr()
         for at in range(self.rounds if min(shape) else 0):
             progress((at + 0.5) / (self.rounds + 0.5), _("comparing rows"))
             row, column, margin = pairs
@@ -95,7 +102,8 @@ class Recoded(Attack):
             code, item, _margin = assigned(self.name, alike.shape, alike.__getitem__, seed, most=0)
             words = csr_array((known.rarity[item], (code, item)), shape=alike.shape)
             mine = ((released.has @ words) / _lengths(released.rare)[:, None]).tocsr()
-            pairs = assigned(self.name, shape, _of_rows(mine, theirs), seed)
+            near = None if near is None else _most_similar((released.has @ (words != 0)).tocoo(), known.has.tocoo())
+            pairs = assigned(self.name, shape, _of_rows(mine, theirs, near), seed, listed=near)
             if np.array_equal(column, pairs[1]) and np.array_equal(row, pairs[0]):
                 break
         return guess_of(self.name, pairs, released.people, known.people)
@@ -140,8 +148,30 @@ def _baskets(history: History, roles: Sequence[Role]) -> _Baskets:
     return _Baskets(people, has, (has * rarity).tocsr(), rarity, waves)
 
 
-def _of_rows(left: Any, right: Any) -> Callable[[slice], Real]:
-    return lambda rows: product(left[rows], right)
+def _of_rows(left: Any, right: Any, near: Whole | None) -> Callable[[slice], Real]:
+    """Return what gives the products of some rows of one with all rows of another, or with those near to each."""
+    if near is None:
+        return lambda rows: product(left[rows], right)
+    who = np.arange(len(near))
+    return lambda rows: np.reshape(
+        (left[np.repeat(who[rows], near.shape[1])] * right[near[rows].ravel()]).sum(axis=1), near[rows].shape
+    )
+
+
+def _nearest(mine: Real, theirs: Real) -> Whole:
+    """Return for each row of one the nearest rows of another along the axes on which rows differ most."""
+    axes = np.linalg.eigh(mine.T @ mine + theirs.T @ theirs)[1][:, -_AXES:]
+    near = KDTree(theirs @ axes).query(mine @ axes, range(1, min(_LISTED, len(theirs)) + 1))[1]
+    return np.asarray(near, np.int64)
+
+
+def _most_similar(shown: coo_array, held: coo_array) -> Whole:
+    """Return for each row of one the rows of another with the most similar sets of items; of few the first fill up."""
+    weight = np.maximum(np.rint(CERTAIN * shown.data), 1).astype(np.int64)
+    sets = item_sets(*shown.coords, *shown.shape, weight)
+    index = index_of(item_sets(*held.coords, *held.shape), held.shape[1])
+    customer = most_similar(index, sets, np.arange(shown.shape[0]), min(_LISTED, held.shape[0]))[0]
+    return np.maximum(customer, 0)
 
 
 def _lengths(rows: Any) -> Real:
