@@ -171,36 +171,15 @@ def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside,
 
 
 @part()
-def _bar(total: Real, touched: Codes, many: int, limit: int, best: Real) -> tuple[float, int]:
-    """Return what the last of the ``limit`` likeliest has, and how many of those that have just that belong to them.
-
-    ``best`` is room for a heap of the largest sums, the least of them on top.
-    """
+def _bar(total: Real, touched: Codes, many: int, limit: int) -> tuple[float, int]:
+    """Return what the last of the ``limit`` likeliest has, and how many of those that have just that belong to them."""
     if many <= limit:
         return -np.inf, many
+    sums = np.empty(many)
     for k in range(many):
-        new = total[touched[k], 0] + total[touched[k], 1]
-        if k < limit:  # from below up
-            at = k
-            while at > 0 and best[(at - 1) // 2] > new:
-                best[at] = best[(at - 1) // 2]
-                at = (at - 1) // 2
-            best[at] = new
-        elif new > best[0]:  # from the top down, in place of the least
-            at = 0
-            while True:
-                below = 2 * at + 1
-                if below + 1 < limit and best[below + 1] < best[below]:
-                    below += 1
-                if below >= limit or best[below] >= new:
-                    break
-                best[at] = best[below]
-                at = below
-            best[at] = new
-    above = 0
-    for k in range(many):
-        above += total[touched[k], 0] + total[touched[k], 1] > best[0]
-    return best[0], limit - above
+        sums[k] = total[touched[k], 0] + total[touched[k], 1]
+    least = np.partition(sums, many - limit)[many - limit]
+    return least, limit - (sums > least).sum()
 
 
 @part()
@@ -249,7 +228,6 @@ def _evidence(
     total = np.zeros((people, 2))
     seen = np.zeros(people, np.bool_)
     touched = np.empty(people, np.int32)
-    best = np.empty(min(limit, people))
     here = np.zeros(people)
     near_by = np.empty(people, np.int64)
     memo = np.zeros(len(beside[2]))
@@ -313,7 +291,7 @@ def _evidence(
                     many += 1
         if not cut:
             sort_range(touched, 0, many)
-        least, ties = _bar(total, touched, many, limit, best)
+        least, ties = _bar(total, touched, many, limit)
         while used + min(many, limit) > room:
             person = np.concatenate((person, np.empty(room, np.int64)))
             halves = np.concatenate((halves, np.empty((room, 2))))
