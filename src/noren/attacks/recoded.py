@@ -165,12 +165,12 @@ def _nearest(mine: Real, theirs: Real) -> Whole:
     return np.asarray(near, np.int64)
 
 
-def _most_similar(shown: coo_array, held: coo_array) -> Whole:
+def _most_similar(released: coo_array, known: coo_array) -> Whole:
     """Return for each row of one the rows of another with the most similar sets of items; of few the first fill up."""
-    weight = np.maximum(np.rint(CERTAIN * shown.data), 1).astype(np.int64)
-    sets = item_sets(*shown.coords, *shown.shape, weight)
-    index = index_of(item_sets(*held.coords, *held.shape), held.shape[1])
-    customer = most_similar(index, sets, np.arange(shown.shape[0]), min(_LISTED, held.shape[0]))[0]
+    weight = np.maximum(np.rint(CERTAIN * released.data), 1).astype(np.int64)
+    sets = item_sets(*released.coords, *released.shape, weight)
+    index = index_of(item_sets(*known.coords, *known.shape), known.shape[1])
+    customer = most_similar(index, sets, np.arange(released.shape[0]), min(_LISTED, known.shape[0]))[0]
     return np.maximum(customer, 0)
 
 
