@@ -124,9 +124,10 @@ RELEASES: dict[str, tuple[str, dict[str, Any]]] = {
 ON = {
     "nearest": ("generalised", "perturbed"), "profile": ("monthly",), "linkage": ("monthly",),
     "ensemble": ("monthly",), "consistency": ("generalised",), "shifted": ("shuffled",), "recoded": ("shuffled",),
+    "row-linkage": ("labelled table",),
 }  # fmt: skip
-ALL_PAIRS = ("consistency", "ensemble")
-"""They have no candidates, or only those of their members."""
+ALL_PAIRS = ("consistency", "ensemble", "row-linkage")
+"""They have no candidates of this kind, or only those of their members."""
 SHORT_LISTS = 64
 SHOPS = ("Online Retail", "CDNOW", "Groceries", "generated")
 
@@ -172,6 +173,41 @@ def attack_many(folder: str, released: str, name: str) -> dict[str, Any]:
     guess = api.attack(original, made, name, seed=0)
     took = time.process_time() - start
     return {"processor": took, "rows": len(original), "right": found(guess, made)}
+
+
+def table_rows(people: int) -> dict[str, Any]:
+    """Link the rows of a table of people, with labels for ages and areas and one job in twenty another, to them."""
+    import numpy as np
+    import polars as pl
+
+    from noren.attacks.row_linkage import RowLinkage
+    from noren.data.frames import Table
+    from noren.data.schema import Schema
+
+    draw = np.random.Generator(np.random.PCG64(1))
+    age, area, job, school = (draw.integers(*ends, people) for ends in ((18, 90), (10_000, 12_000), (0, 60), (0, 16)))
+    names = pl.Series(area.astype(str))
+    quasi = {"role": "quasi"}
+    columns = {"age": quasi | {"type": "integer"}, "area": quasi, "job": quasi, "school": quasi}
+    rows = {"age": age, "area": names, "job": job.astype(str), "school": school.astype(str)}
+    original = Table.of(rows, Schema.of({"kind": "table", "columns": columns}))
+    order = draw.permutation(people)
+    decade = pl.Series(age[order] // 10 * 10)
+    labels = {
+        "age": decade.cast(pl.String) + "-" + (decade + 9).cast(pl.String),
+        "area": names.gather(order).str.slice(0, 3) + "**",
+        "job": np.where(draw.random(people) < 0.05, draw.integers(0, 60, people), job[order]).astype(str),
+        "school": school[order].astype(str),
+    }
+    public = Table.of(labels, Schema.of({"kind": "table", "columns": dict.fromkeys(columns, quasi)}))
+    few = [Table(side.frame.head(100), side.schema) for side in (original, public)]
+    chosen = RowLinkage()
+    chosen.attack(*few, seed=0)
+    start = time.process_time()
+    guess = chosen.attack(original, public, seed=0)
+    took = time.process_time() - start
+    right = (order[guess.pairs["row"].to_numpy() - 1] == guess.pairs["person"].to_numpy() - 1).sum()
+    return {"processor": took, "rows": people, "right": float(right) / people}
 
 
 def found(guess: Any, made: Any) -> float:
@@ -228,11 +264,12 @@ def by_size(folder: Path, name: str, released: str, customers: int) -> tuple[lis
     """Return a line about an attack on so many customers, with seconds and peak."""
     where = folder / str(customers) / "2800"
     where.mkdir(parents=True, exist_ok=True)
-    if not (where / "T.parquet").exists():
+    if name != "row-linkage" and not (where / "T.parquet").exists():
         run_part(__file__, "make", where, customers, 2800)
-    if not (where / released).exists():
+    if name != "row-linkage" and not (where / released).exists():
         run_part(__file__, "release", where, released)
-    done, took = run_part(__file__, "many", where, released, name)
+    rest = ("table", customers) if name == "row-linkage" else ("many", where, released, name)
+    done, took = run_part(__file__, *rest)
     peak = done.peak_bytes / 1e9
     line = [name, released, f"{customers:,}", f"{took['processor']:,.0f}", f"{peak:.2f}", f"{took['right']:.1%}"]
     print(*line, flush=True)
@@ -284,7 +321,7 @@ def write_many(done: dict[str, Any], options: argparse.Namespace) -> None:
         before, spent = max((point for point in smaller if point[0] < size), default=(0, 0.0))
         slope = f"{math.log(seconds / spent) / math.log(size / before):.2f}" if before else "–"
         met += [seconds <= 600 and peak <= 4] if size == 100_000 else []
-        grown.append([*line, slope])
+        grown.append([*line[:3], f"{seconds:,.1f}", *line[4:], slope])
     page = RESULTS / "scale_candidates.md"
     others = page.read_text(encoding="utf-8").split(MANY)[0].rstrip() if page.exists() else ""
     parts = [
@@ -332,6 +369,7 @@ def main() -> None:
             "attack": lambda: attack(folder, rest[0], rest[1], int(rest[2])),
             "release": lambda: release(folder, rest[0]),
             "many": lambda: attack_many(folder, rest[0], rest[1]),
+            "table": lambda: table_rows(int(folder)),
             "shop": lambda: both_ways(folder, rest[0], rest[1], int(rest[2])),
         }
         print(json.dumps(parts[name]()))
