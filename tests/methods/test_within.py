@@ -17,8 +17,8 @@ from noren import api
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.errors import InputError, ParameterError, SchemaError
-from noren.kernels.sharing.alignment import RowArrays
-from noren.kernels.sharing.joining import LONG, join, settled
+from noren.kernels.sharing.alignment import LONG, RowArrays
+from noren.kernels.sharing.joining import join, settled
 from noren.methods.generalize import Generalize
 
 PERIODS = {"month": "%Y-%m", "week": "%G-%V"}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.kernels.sharing.laid_examples import histories, row_cost
 
-from noren.kernels.sharing.alignment import RowArrays
+from noren.kernels.sharing.alignment import LONG, RowArrays
 from noren.kernels.sharing.grouping import GroupSearch
-from noren.kernels.sharing.joining import LONG, _summed, join, settled
+from noren.kernels.sharing.joining import _summed, join, settled
 from noren.kernels.sharing.near_rows import near_assign
 
 

@@ -24,6 +24,8 @@ from noren.kernels.linkage.assignment import EXACT, FAR, assign
 
 COLUMNS = 3
 """How many ordered columns a row has here; columns that a history lacks are constant and cost nothing."""
+LONG = 200
+"""Columns of the shorter table beyond which tables are joined over near rows only."""
 MISSING = 1e30
 """Stands for a missing number. The difference of two missing ones is 0, of a missing and a known one enormous."""
 _NOT_A_DISTANCE = 1e29
@@ -51,6 +53,8 @@ class RowArrays(NamedTuple):
     """The code of each row's stratum: only rows of one stratum become one. Empty where there is one for all."""
     unsuppressed: int = -1
     """The ordered column whose cells are never suppressed, if any."""
+    long: int = LONG
+    """Columns of the shorter table beyond which tables are joined over near rows only."""
 
     @property
     def counts(self) -> Whole:

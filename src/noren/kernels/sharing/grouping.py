@@ -23,8 +23,8 @@ from scipy.optimize import linear_sum_assignment
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
-from noren.kernels.sharing.alignment import RowArrays
-from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, mended, settled, without_members
+from noren.kernels.sharing.alignment import LONG, RowArrays
+from noren.kernels.sharing.joining import aligned_histories, join, join_costs, mended, settled, without_members
 from noren.kernels.sharing.pairing import Spread, work_blocks
 
 _REALIGN = 8
@@ -215,13 +215,20 @@ class GroupSearch:
         """Return the group of two tables joined; ``members`` are those of the first, then those of the second."""
         return self.settled(members, join(self.rows, self.suppress, first, second)[1])
 
-    def settled(self, members: Whole, table: Whole, passes: int = _REALIGN, long: int = LONG) -> Group:
-        """Return the group of a table, re-aligned in place until nothing moves."""
-        value = settled(self.rows, self.suppress, members, table, passes, long)
-        if len(self.rows.stratum) and len(members) > 1:
-            table = mended(self.rows, self.suppress, members, table)
-            value = settled(self.rows, self.suppress, members, table, passes, long)
+    def settled(self, members: Whole, table: Whole, passes: int = _REALIGN, long: int | None = None) -> Group:
+        """Return the group of a table, re-aligned in place until nothing moves; ``long`` in place of that of rows."""
+        rows = self.rows if long is None else self.rows._replace(long=long)
+        value = settled(rows, self.suppress, members, table, passes)
+        if len(rows.stratum) and len(members) > 1:
+            table = mended(rows, self.suppress, members, table)
+            value = settled(rows, self.suppress, members, table, passes)
         return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
+
+    def realign(self) -> None:
+        """Re-align all groups as far as the search's rows are joined over all rows, until nothing moves."""
+        groups, settled = self.groups, self.settled
+        work = self._work(groups)
+        self.replace(self.each(lambda g: g if g.deleted else settled(g.members, g.table.copy()), groups, work))
 
     def polish(self) -> None:
         """Re-align the groups of long histories over all rows."""

@@ -155,8 +155,6 @@ def fill_medians(rows: RowArrays, suppress: bool, few: Whole, many: Whole, cost:
 
 
 _EMPTY, _NARROW = 1e29, 1e-30  # a divisor is no less: a check for 0 in a loop keeps it from vectors
-LONG = 200
-"""Columns of the shorter table beyond which tables are joined over near rows only."""
 _BOTH = np.array([[0, 1]])
 _NO_LIMIT = np.array([FAR])
 
@@ -279,9 +277,9 @@ def _value(
     return assign(cost, few.shape[1], many.shape[1], limit, column_of)
 
 
-def _long(rows: RowArrays, columns: int, long: int = LONG) -> int | None:
+def _long(rows: RowArrays, columns: int) -> int | None:
     """Return beyond how many columns tables are joined over near rows only; None where none has as many."""
-    return None if rows.medians or columns <= long else long
+    return None if rows.medians or columns <= rows.long else rows.long
 
 
 def join(rows: RowArrays, suppress: bool, first: Whole, second: Whole) -> tuple[float, Whole]:
@@ -350,12 +348,12 @@ def mended(rows: RowArrays, suppress: bool, members: Whole, table: Whole) -> Who
     return np.ascontiguousarray(np.concatenate([whole, np.stack(rest)], axis=1))
 
 
-def settled(rows: RowArrays, suppress: bool, members: Whole, table: Whole, passes: int, long: int = LONG) -> float:
+def settled(rows: RowArrays, suppress: bool, members: Whole, table: Whole, passes: int) -> float:
     """Re-align each member against the rest, in place, until nothing moves; return the value.
 
-    The table must be as long as the shortest member's history; one longer than ``long`` is re-aligned over near rows.
+    The table must be as long as the shortest member's history; a long one is re-aligned over near rows.
     """
-    how = _long(rows, table.shape[1], long)
+    how = _long(rows, table.shape[1])
     value: float = _settled(rows, rows.medians or None, how, suppress, members, table, passes)
     return value
 

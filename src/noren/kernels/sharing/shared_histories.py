@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.sharing.alignment import RowArrays, aligned_pair
+from noren.kernels.sharing.alignment import LONG, RowArrays, aligned_pair
 from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs, joined_costs
-from noren.kernels.sharing.joining import LONG
 from noren.kernels.sharing.pairing import (
     Factor,
     PairTable,
