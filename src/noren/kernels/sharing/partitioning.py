@@ -8,9 +8,11 @@ which few matters, where k does not divide the number of customers or one of the
 A search costs many groups that it has no use for at the time. Among all of them those that hold every customer once, or
 delete it at the worth of its rows, and cost least in sum are a set partitioning problem. Its linear relaxation prices
 customers; groups that are in use there are varied, one member for another, and what is cheaper than its members' prices
-joins the pool (column generation, with a pricing that looks at near customers only: no bound comes of it). At the end
-only groups whose reduced cost is within what is to be gained can be part of something better, and a branch and bound
-chooses among these. Nothing is lost, as the present groups are in the pool.
+joins the pool (column generation, with a pricing that looks where pair costs promise something: no bound comes of it).
+Only groups whose reduced cost is within what is to be gained can be part of something better; among the few best of
+each customer a branch and bound chooses, they are re-aligned, and it begins anew. Nothing is lost, as the present
+groups are in the pool. What groups cost is exact here, over all rows: where near rows are enough to tell whether a
+change pays, histories of hundreds of rows cost 3 % more than they need.
 
 **Which class sizes survive, and which of them are worth trying (``docs/theory/survival.md``).**
 The best attacker names whom he is surest of: members of the smallest classes. By S0's rule fewer than seven people are
@@ -168,22 +170,32 @@ def _moves(search: GroupSearch, k: int, price: Real) -> Iterator[_Move]:
 # --- The best of all groups that a search has seen, and of more: set partitioning over a pool that grows --------------
 
 
-_MOST, _MOST_TRIPLES = 300, 1000
-"""Customers up to which it is done, and where groups are of three: beyond, it may take longer than all the rest."""
+_MOST = 1500
+"""Customers up to which it is done: as many as are searched in one block."""
+_EXACT = 2000
+"""Columns of a table up to which it is joined and re-aligned over all rows."""
 _USED = 1e-6
-_SLACK = 0.03
-"""By how much, as a share, a group may cost more than its members' prices and still join the pool."""
-_EACH, _EACH_OF_MANY = 40, 8
-"""Most groups to a customer that are chosen from, those of the least reduced cost; and where customers are many."""
+_VARIED = 6
+"""Most times that groups are varied before the best are chosen."""
+_OVER, _SLACK = 0.03, 0.01
+"""By how much, as shares, a group may be thought to cost more than its members' prices to be costed; and cost more to
+join the pool."""
+_KEPT = 30_000
+"""Groups in the pool beyond which the dearest by their members' prices leave it."""
+_EACH = 8
+"""Groups to a customer that are chosen from, of least reduced cost; up to four times as many if nothing came of it."""
+_GAP = 3e-4
+"""Share of the cost within which a choice is good enough, and below which what a choice gains is little."""
 _NODES = 100
 """Most nodes of the branch and bound: by number, so that the same seed gives the same groups on any machine."""
 
 
 class GroupPool:
-    """Groups that were costed, each once, whatever the order of its members."""
+    """Groups that were costed, each once, whatever the order of its members; ``estimate`` is what pairs may cost."""
 
-    def __init__(self, search: GroupSearch, k: int) -> None:
+    def __init__(self, search: GroupSearch, k: int, estimate: Real) -> None:
         self.search, self.k = search, k
+        self.estimate = np.where(np.eye(len(estimate), dtype=np.bool_), 0.0, estimate)
         self.groups: dict[tuple[int, ...], Group] = {}
         self._least: dict[tuple[int, ...], float] = {}  # what groups cost at least that were looked at
         self._price = np.empty(len(search.worth))
@@ -210,78 +222,134 @@ class GroupPool:
         return groups, holds, np.array([g.cost for g in groups])
 
     def vary(self, tries: int) -> int:
-        """Vary the groups in use, each member for the customers that look nearest; return how many groups are new."""
+        """Vary the groups in use, one member for another where that looks cheap; return how many groups are new.
+
+        What a group costs is thought to be in proportion to what its pairs cost, as in the group that is varied.
+        """
         groups, holds, costs = self.columns()
         weight, price, _cost = _relaxed(holds, costs)
-        used = [groups[at] for at in np.flatnonzero(weight > _USED) if not groups[at].deleted]
+        if len(groups) > _KEPT:
+            dear = np.argsort(costs - holds.T @ price, kind="stable")[_KEPT // 2 :]
+            for at in dear[weight[dear] <= _USED].tolist():
+                if not groups[at].deleted:
+                    del self.groups[tuple(sorted(groups[at].members.tolist()))]
+            for group in self.search.groups:
+                self.add(group)
+        search = self.search
+        used = {id(group): group for group in search.groups if not group.deleted}
+        used |= {id(groups[at]): groups[at] for at in np.flatnonzero(weight > _USED) if not groups[at].deleted}
         # prices of few groups are as good as arbitrary; the mean with those before them is not
         price = self._price = (self._price + price) / 2
-        jobs = [(g, at) for g in used for at in range(len(g.members))]
+        jobs = [(g, at) for g in used.values() for at in range(len(g.members))]
         if not jobs:
             return 0
-        search = self.search
-        work = np.array([float(g.table.shape[1]) ** 2 + 1 for g, _at in jobs])
-        rests = search.each(lambda job: search.without(job[0], np.arange(len(job[0].members)) == job[1]), jobs, work)
-        stay = [np.delete(g.members, at) for g, at in jobs]
         before = len(self.groups)
-        for members, table in zip(stay, rests, strict=True):
-            if len(members) >= self.k:
-                self.add(search.settled(members, table.copy()))
-        # customers, and which of the rests they may go with for less than their prices: each group once
+        stay = [np.delete(g.members, at) for g, at in jobs]
         held = np.zeros((len(stay), len(search.worth)))
         for at, members in enumerate(stay):
             held[at, members] = 1.0
-        score = np.where(held > 0, np.inf, held @ search.affinity)
+        near = held @ self.estimate
+        pairs_of = {key: self.estimate[np.ix_(g.members, g.members)].sum() / 2 for key, g in used.items()}
+        ratio = np.array([g.cost / max(pairs_of[id(g)], _PAYS) for g, _at in jobs])
+        thought = ratio[:, None] * ((held * near).sum(axis=1)[:, None] / 2 + near)
+        score = np.where(held > 0, np.inf, thought - (1 + _OVER) * ((held @ price)[:, None] + price))
+        # customers, and which of the rests they may go with for less than their prices: each group once
         new: dict[tuple[int, ...], tuple[int, int]] = {}
         for at, line in enumerate(np.argsort(score, axis=1, kind="stable")[:, :tries].tolist()):
             others = stay[at].tolist()
-            for who in line:
+            for who in line if len(others) >= self.k - 1 else ():
                 key = tuple(sorted([who, *others]))
-                if who in others or key in self.groups:
+                if score[at, who] >= 0 or key in self.groups:
                     continue
                 if self._least.get(key, -np.inf) < (1 + _SLACK) * price[list(key)].sum():
                     new.setdefault(key, (who, at))
+        wanted = sorted({at for _who, at in new.values()} | {at for at, s in enumerate(stay) if len(s) >= self.k})
+        if not wanted:
+            return 0
+        work = np.array([float(jobs[at][0].table.shape[1]) ** 2 + 1 for at in wanted])
+
+        def rest_of(at: int) -> Whole:
+            group, out = jobs[at]
+            return search.without(group, np.arange(len(group.members)) == out)
+
+        rests = dict(zip(wanted, search.each(rest_of, wanted, work), strict=True))
+        for at, table in rests.items():
+            if len(stay[at]) >= self.k:
+                self.add(search.settled(stay[at], table.copy()))
         if not new:
             return len(self.groups) - before
-        pairs = np.array(list(new.values()), dtype=np.int64)
-        worth = search.worth[pairs[:, 0]] + np.array([search.worth[s].sum() for s in stay])[pairs[:, 1]]
+        place = {at: number for number, at in enumerate(wanted)}
+        pairs = np.array([(who, place[at]) for who, at in new.values()], dtype=np.int64)
+        worth = np.array([search.worth[list(key)].sum() for key in new])
         limit = (1 + _SLACK) * np.array([price[list(key)].sum() for key in new])
-        cost = joined_costs(search.rows, search.suppress, search.own, rests, pairs, worth, limit, search.spread)
+        tables = list(rests.values())
+        cost = joined_costs(search.rows, search.suppress, search.own, tables, pairs, worth, limit, search.spread)
         self._least |= dict(zip(new, cost.tolist(), strict=True))
         good = np.flatnonzero(cost < limit - _PAYS).tolist()
 
         def joined(at: int) -> Group:
             who, rest = pairs[at]
-            table = join(search.rows, search.suppress, search.own[who], rests[rest])[1]
-            return Group(np.append(who, stay[rest]), table, float(cost[at]))
+            table = join(search.rows, search.suppress, search.own[who], tables[rest])[1]
+            return Group(np.append(who, stay[wanted[rest]]), table, float(cost[at]))
 
         for group in search.each(joined, good, work[pairs[good, 1]]):
             self.add(group)
         return len(self.groups) - before
 
+    def choose(self, each: int) -> float:
+        """Put the best groups of the pool in place of the search's, re-aligned; return how much the cost fell.
+
+        So many groups as ``each`` are looked at for each customer, and the present ones.
+        """
+        search = self.search
+        groups, holds, costs = self.columns()
+        present_keys = {tuple(sorted(group.members.tolist())) for group in search.groups}
+        present = np.array([at for at, key in enumerate(self.groups) if key in present_keys])
+        before = search.cost
+        chosen = _cheapest(holds, costs, before, present, each)
+        if costs[chosen].sum() > before - _PAYS:
+            return 0.0
+        best = [groups[at] for at in chosen.tolist()]
+        work = np.array([float(group.table.shape[1]) ** 2 + 1 for group in best])
+        search.replace(search.each(lambda g: g if g.deleted else search.settled(g.members, g.table.copy()), best, work))
+        for group in search.groups:
+            self.add(group)
+        return before - search.cost
+
 
 def repartitioned(
-    search: GroupSearch, k: int, steps: int, tries: int, stop: Callable[[], bool] = lambda: False
+    search: GroupSearch,
+    k: int,
+    estimate: Real,
+    steps: int,
+    tries: int,
+    stop: Callable[[], bool] = lambda: False,
+    report: Callable[[float], None] = lambda _share: None,
 ) -> float:
     """Put the best groups of a pool that grows in place of the present ones; return how much the cost fell.
 
-    Nothing is done where there are too many customers for it.
+    From here on tables are joined over all rows up to a length. Of too many customers groups are re-aligned, no more.
+    After an interruption the search has the groups that were chosen last.
     """
-    if len(search.worth) > (_MOST_TRIPLES if k == 3 else _MOST):
-        return 0.0
     before = search.cost
-    pool = GroupPool(search, k)
-    for _step in range(steps):
-        if stop() or not pool.vary(tries):
-            break
-    groups, holds, costs = pool.columns()
-    present_keys = {tuple(sorted(group.members.tolist())) for group in search.groups}
-    present = np.array([at for at, key in enumerate(pool.groups) if key in present_keys])
-    chosen = _cheapest(holds, costs, before, present)
-    if costs[chosen].sum() > before - _PAYS:
+    if not steps:
         return 0.0
-    best = [groups[at] for at in chosen.tolist()]
-    search.replace([group if group.deleted else search.settled(group.members, group.table) for group in best])
+    search.rows = search.rows._replace(long=max(_EXACT, search.rows.long))
+    search.realign()
+    if len(search.worth) > _MOST:
+        return before - search.cost
+    pool, each = GroupPool(search, k, estimate), _EACH
+    for step in range(steps):
+        for _time in range(_VARIED):
+            report(step / steps)
+            if stop() or not pool.vary(tries):
+                break
+        if stop():
+            break
+        paid = pool.choose(each) > _GAP * search.cost
+        if not paid and each == 4 * _EACH:
+            break
+        each = _EACH if paid else 2 * each
     return before - search.cost
 
 
@@ -293,7 +361,7 @@ def _relaxed(holds: sparse.csc_array, costs: Real) -> tuple[Real, Real, float]:
     return np.asarray(solution.x), np.asarray(solution.eqlin.marginals), float(solution.fun)
 
 
-def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) -> Whole:
+def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole, each: int) -> Whole:
     """Return columns that hold every customer once and cost least, as far as some nodes of a search tell."""
     _weight, price, least = _relaxed(holds, costs)
     room = now - least
@@ -305,7 +373,7 @@ def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) 
     order = np.lexsort((column, reduced[column], holds.indices))
     who = holds.indices[order]
     rank = np.arange(len(who)) - np.searchsorted(who, who)
-    few = np.unique(column[order][rank < (_EACH if holds.shape[0] <= _MOST else _EACH_OF_MANY)])
+    few = np.unique(column[order][rank < each])
     near = np.union1d(present, few[reduced[few] < room + _PAYS])
     with unheard():
         solution = milp(
@@ -313,7 +381,7 @@ def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) 
             integrality=np.ones(len(near)),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(holds[:, near], 1, 1),
-            options={"node_limit": _NODES, "mip_rel_gap": 1e-5},
+            options={"node_limit": _NODES, "mip_rel_gap": _GAP},
         )
     if solution.x is None:
         return present

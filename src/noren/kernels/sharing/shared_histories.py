@@ -170,7 +170,7 @@ def share_histories(
     except (Enough, KeyboardInterrupt):
         budget.stopped = True
         return pairs
-    rounds = _improved(search, 2, effort, budget, reporter)
+    rounds = _improved(search, 2, effort, budget, reporter, search.affinity)
     return SharedGroups(search.active, search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
 
 
@@ -297,7 +297,7 @@ def _searched(
                     together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
                 searches.append(means.search(rows, together, affinity))
                 if len(starts) > 1:
-                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: report(_BOUNDING, cost), fixed=True)
+                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: report(_BOUNDING, cost))
                 if budget.stopped:
                     break
         except Enough:
@@ -315,7 +315,8 @@ def _searched(
             sizes = group_sizes(count, k)
             together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
         search = means.search(rows, together, affinity)
-    rounds = _improved(search, k, effort, budget, report, fixed=mixed or k == 2)
+    estimate = None if mixed or k == 2 or near is None else near.estimate
+    rounds = _improved(search, k, effort, budget, report, estimate)
     if mixed:
         return SharedGroups(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
@@ -461,18 +462,24 @@ def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Fact
 
 
 def _improved(
-    search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report, *, fixed: bool = False
+    search: GroupSearch,
+    k: int,
+    effort: Effort,
+    budget: Budget,
+    report: Report,
+    estimate: Real | None = None,
 ) -> int:
     """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds.
 
-    Before and after, unless sizes are ``fixed``, customers are deleted and groups dissolved where that pays; after it
-    the best of many more groups are chosen, too.
+    Before and after, unless sizes are fixed, customers are deleted and groups dissolved where that pays; after it the
+    best of many more groups are chosen, too, by what pairs are thought to cost. Without such an ``estimate`` sizes are.
     """
     # one member at a time finds most; halves, now and then, what one at a time cannot
     sizes = [1, 1, 1, k // 2] if k > 3 else [1]
     best, cheapest = search.groups, search.cost
     wanted = effort.rounds * k
-    done = 0
+    done, fixed = 0, estimate is None
+    last = _BOUNDING + (1 - _BOUNDING) * (1.0 if fixed or not effort.steps else _ROUNDS)
     try:
         report(_BOUNDING, cheapest)
         if not fixed and not budget.over() and resized(search, k, effort.tries):
@@ -487,20 +494,22 @@ def _improved(
             done += 1
             if search.cost < cheapest:
                 best, cheapest = search.groups, search.cost
-            report(_BOUNDING + (1 - _BOUNDING) * share, cheapest)
+            report(_BOUNDING + (last - _BOUNDING) * share, cheapest)
         search.replace(best)
-        if not fixed and not budget.over():
-            repartitioned(search, k, effort.steps, 2 * effort.tries, budget.over)
-            best = search.groups
+        if estimate is not None and not budget.over():
+
+            def chosen(share: float) -> None:
+                report(last + (1 - last) * share, search.cost)
+
+            repartitioned(search, k, estimate, effort.steps, effort.tries, budget.over, chosen)
             resized(search, k, effort.tries)
-            best = search.groups
         if not budget.over():
             search.polish()
-            best = search.groups
             report(1.0, search.cost)
     except (Enough, KeyboardInterrupt):
         budget.stopped = True
-    search.replace(best)
+    if sum(group.cost for group in best) < search.cost:
+        search.replace(best)
     return done
 
 
