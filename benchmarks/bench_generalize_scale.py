@@ -135,11 +135,13 @@ def mean_and_interval(ratios: list[float]) -> str:
     return f"{np.mean(ratios):.4f} ({low:.4f} to {high:.4f})"
 
 
-def compared(customers: str, seeds: list[int], before: str) -> None:
+def compared(customers: str, seeds: list[int], before: str, effort: str) -> None:
     """Print how U and processor seconds compare with those of another checkout."""
     u, seconds = [], []
     for seed in seeds:
-        old, new = (measured(customers, seed=seed, source=str(src), k=3) for src in (Path(before) / "src", OWN))
+        old, new = (
+            measured(customers, seed=seed, source=str(src), k=3, effort=effort) for src in (Path(before) / "src", OWN)
+        )
         u.append(new["U"] / old["U"])
         seconds.append(new["seconds"] / old["seconds"])
     print("U after / before", mean_and_interval(u))
@@ -155,6 +157,7 @@ def main() -> None:
     parser.add_argument("--retail", default=str(Path(__file__).parents[2] / "shared/data/online_retail.parquet"))
     parser.add_argument("--sizes", default="0,2000,1000,500,250", help="block sizes; 0 is one block of all")
     parser.add_argument("--k", default="2,3")
+    parser.add_argument("--effort", default="quick", help="of quality")
     parser.add_argument("--before", help="a checkout to compare with")
     parser.add_argument("--seeds", default="11,12,13,14,15")
     options = parser.parse_args()
@@ -170,7 +173,7 @@ def main() -> None:
     if options.part == "quality":
         if not options.before:
             parser.error("--part quality needs --before, a checkout to compare with")
-        compared(options.customers or "500", seeds, options.before)
+        compared(options.customers or "500", seeds, options.before, options.effort)
         return
     customers = options.customers or "4000"
     for k in map(int, options.k.split(",")):
