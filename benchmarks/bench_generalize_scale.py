@@ -124,7 +124,7 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
             table(["k", "block", "blocks", "U", "ms per customer"], cut),
         ]
     # the load differs from run to run; it is kept with each
-    stamps = sorted({str(result["on"]) for part in every.values() for result in part.values()})
+    stamps = sorted({str(result["on"]) for part in every.values() for result in part.values()}, reverse=True)
     text += ["\n".join(f"- {stamp}" for stamp in stamps)]
     (RESULTS / "scale_generalize.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
