@@ -55,8 +55,8 @@ say = Texts(__name__)
 
 EFFORTS = {
     "quick": Effort(rounds=4, starts=4, tries=6, heat=0.03, steps=0),
-    "normal": Effort(rounds=10, starts=8, tries=8, heat=0.08, steps=8),
-    "thorough": Effort(rounds=40, starts=16, tries=12, heat=0.12, steps=24),
+    "normal": Effort(rounds=10, starts=8, tries=8, heat=0.08, steps=6),
+    "thorough": Effort(rounds=40, starts=16, tries=12, heat=0.12, steps=12),
 }
 _WHOLE_UP_TO = 1500
 """Customers searched in one block where the user does not say; beyond, blocks of two thirds of that."""

@@ -183,7 +183,7 @@ join the pool."""
 _KEPT = 30_000
 """Groups in the pool beyond which the dearest by their members' prices leave it."""
 _EACH = 8
-"""Groups to a customer that are chosen from, of least reduced cost; up to four times as many if nothing came of it."""
+"""Groups to a customer that are chosen from, of least reduced cost; twice as many once little came of it."""
 _GAP = 3e-4
 """Share of the cost within which a choice is good enough, and below which what a choice gains is little."""
 _NODES = 100
@@ -347,9 +347,9 @@ def repartitioned(
         if stop():
             break
         paid = pool.choose(each) > _GAP * search.cost
-        if not paid and each == 4 * _EACH:
+        if not paid and each > _EACH:
             break
-        each = _EACH if paid else 2 * each
+        each = _EACH if paid else 2 * _EACH
     return before - search.cost
 
 
