@@ -1,9 +1,9 @@
 """Generalisation of the PWS Cup 2018 final data: error, deleted rows, seconds, peak memory and lower bound; and blocks.
 
-python benchmarks/bench_generalize.py [methods] [categories] [blocks] [--data T.csv] [--k 2,3,4,6,10]
+python benchmarks/bench_generalize.py [methods] [categories] [blocks] [efforts] [--data T.csv] [--k 2,3,4,6,10]
                                       [--efforts quick,normal,thorough]
 
-Each part writes results of its own: the methods side by side, what categories gain, what blocks cost.
+Each part writes results of its own: the methods side by side, what categories gain, what blocks cost, what time gains.
 
 Every run is a process of its own, so compiling or loading compiled code and reading the data are counted.
 """
@@ -150,10 +150,28 @@ def blocks(data: str) -> None:
     )
 
 
+def efforts_side_by_side(data: str, ks: list[int], efforts: list[str]) -> None:
+    rows: dict[tuple[int, int], list[str]] = {}
+    for place, effort in enumerate(efforts):
+        for k in (k for k in ks if k > 2):
+            done = line(data, effort, "generalize", {"k": k, "effort": effort})
+            rows[k, place] = [done[0], effort, done[2], done[6], done[7]]
+            report(
+                "generalize-efforts",
+                "What time gains",
+                "PWS Cup 2018, final data: 1,000 customers, 89,278 rows. Each run in a fresh process, once, seed 1, "
+                "without a lower bound; reading the data and loading compiled code are counted.",
+                table(
+                    ["k", "effort", "U", "processor seconds", "peak memory, MB"], [rows[key] for key in sorted(rows)]
+                ),
+                facts("noren", "numpy", "numba", "scipy", "polars"),
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
-    parser.add_argument("parts", nargs="*", default=["methods", "categories", "blocks"])
+    parser.add_argument("parts", nargs="*", default=["methods", "categories", "blocks", "efforts"])
     parser.add_argument("--data", default=str(shared / "pwscup2018_final_T.csv"))
     parser.add_argument("--names", default=str(shared / "online_retail.parquet"))
     parser.add_argument("--k", default="2,3,4,6,10")
@@ -164,6 +182,8 @@ def main() -> None:
         methods(options.data, ks, options.efforts.split(","))
     if "categories" in options.parts:
         categories(options.data, ks, options.names)
+    if "efforts" in options.parts:
+        efforts_side_by_side(options.data, ks, options.efforts.split(","))
     if "blocks" in options.parts:
         blocks(options.data)
 
