@@ -44,6 +44,9 @@ WORKS = {
 """What is measured, in an order in which each finds the release and the guesses that it needs."""
 OF_PEOPLE = {"hierarchy", "retention"}
 GOAL = 10**10
+CLUSTERS = (100, 1_000)
+"""Cores of the clusters that times are derived for."""
+NOT_RUN = "–"
 STOPPED = 124
 """What ``timeout`` ends with where it had to stop something."""
 MACHINE_CORES, NETWORK = 16, 1.25e9
@@ -214,7 +217,7 @@ def cost(work: str, rows: int, folder: Path, limit: int) -> Cost | str:
 
 def measured(sizes: list[int], works: list[str], folder: Path, limit: int) -> dict[tuple[str, int], Cost | str]:
     """Do pieces of work at all sizes; what the folder says was done is not done again."""
-    costs: dict[tuple[str, int], Cost | str] = {(work, rows): "not run" for work in WORKS for rows in sizes}
+    costs: dict[tuple[str, int], Cost | str] = {(work, rows): NOT_RUN for work in WORKS for rows in sizes}
     for rows in sizes:
         written(folder, rows)
         if OF_PEOPLE & set(works):
@@ -234,24 +237,16 @@ def measured(sizes: list[int], works: list[str], folder: Path, limit: int) -> di
 
 
 def grown(costs: dict[tuple[str, int], Cost | str], sizes: list[int]) -> list[list[str]]:
+    """Return each work's cost per row at each size, and how busy the cores were at the largest."""
     lines = []
     for work in WORKS:
-        for rows in sizes:
-            result = costs[work, rows]
-            if isinstance(result, str):
-                lines.append([WORKS[work], f"{rows:,}", result, "", "", "", ""])
-                continue
-            lines.append(
-                [
-                    WORKS[work],
-                    f"{rows:,}",
-                    f"{result.processor:,.0f}",
-                    f"{result.processor / rows * 1e6:,.1f}",
-                    f"{result.shuffled / rows:,.0f}",
-                    f"{result.spilled / rows:,.0f}",
-                    f"{result.busy:.0%}",
-                ]
-            )
+        results = [costs[work, rows] for rows in sizes]
+        cells = [
+            f"{cost.processor / rows * 1e6:,.1f} ({cost.shuffled / rows:,.0f})" if isinstance(cost, Cost) else cost
+            for rows, cost in zip(sizes, results, strict=True)
+        ]
+        busy = [f"{cost.busy:.0%}" for cost in results if isinstance(cost, Cost)]
+        lines.append([WORKS[work], *cells, *(busy[-1:] or ["–"])])
     return lines
 
 
@@ -266,23 +261,11 @@ def derived(costs: dict[tuple[str, int], Cost | str], sizes: list[int]) -> list[
         more, large = done[-1]
         a_row, before = steps[-1], f"{steps[-2] * 1e6:,.1f}" if len(steps) > 1 else "–"
         shuffled = large.shuffled / more * GOAL
-        for cores in (100, 1_000):
-            compute = a_row * GOAL / cores / large.busy
-            network = shuffled / (NETWORK * cores / MACHINE_CORES)
-            lines.append(
-                [
-                    WORKS[work],
-                    f"{cores:,}",
-                    f"{more:,}",
-                    before,
-                    f"{a_row * 1e6:,.1f}",
-                    f"{large.busy:.0%}",
-                    f"{compute / 3600:,.1f}",
-                    f"{shuffled / 1e12:,.1f}",
-                    f"{network / 3600:,.1f}",
-                    f"{(compute + network) / 3600:,.1f}",
-                ]
-            )
+        line = [WORKS[work], f"{more:,}", before, f"{a_row * 1e6:,.1f}", f"{large.busy:.0%}", f"{shuffled / 1e12:,.1f}"]
+        for cores in CLUSTERS:
+            compute, network = a_row * GOAL / cores / large.busy, shuffled / (NETWORK * cores / MACHINE_CORES)
+            line.append(f"{compute / 3600:,.1f} + {network / 3600:,.1f}")
+        lines.append(line)
     return lines
 
 
@@ -328,8 +311,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         costs = measured(sizes, options.works, options.folder or Path(folder), options.limit)
     assumed = (
-        "Assumptions: cost grows as between the two largest sizes measured (these plans grow no faster than n log n);"
-        " cores are as fast and as busy as here; machines have"
+        "Hours are of computing + of network. Assumptions: cost grows as between the two largest sizes measured (these"
+        " plans grow no faster than n log n, but for `classes` and `jaccard`, whose candidates grow with the customers:"
+        " theirs are lower bounds); cores are as fast and as busy as here; machines have"
         f" {MACHINE_CORES} cores and {NETWORK * 8 / 1e9:.0f} Gbit/s each; shuffling and computing do not overlap; disks"
         " keep up with the network; shuffles are cut into parts that fit into memory (`spark.sql.shuffle.partitions`)."
         " None of this was run on such a cluster."
@@ -338,19 +322,20 @@ def main() -> None:
         "scale_spark",
         "Growth on Spark",
         f"Generated histories of {A_CUSTOMER} rows per customer and {ITEMS:,} items, and tables of people, on"
-        f" `{ENGINE}`: one JVM of 3 GB with the parallel collector. Processor seconds of driver, JVM and workers,"
-        " without Spark's start. *Busy* is the share of core time spent in tasks; other programs ran beside. `s1` to"
-        " `s8` attack `pseudonymize`; `cell-error`, `classes` and `jaccard` look at `generalize-by-count`.",
+        f" `{ENGINE}`: one JVM of 3 GB with the parallel collector. Processor time per row in µs, of driver, JVM and"
+        " workers without Spark's start, and in brackets the bytes shuffled per row; – was not run. *Busy* is the share"
+        " of core time spent in tasks, at the largest size; other programs ran beside, and a kept"
+        " folder holds figures of several runs. `s1` to `s8` attack `pseudonymize`; `cell-error`, `classes` and"
+        " `jaccard` look at `generalize-by-count`.",
         table(
-            ["work", "rows", "processor s", "µs per row", "bytes shuffled per row", "bytes spilled per row", "busy"],
+            ["work", *(f"{rows:,} rows" for rows in sizes), "busy"],
             grown(costs, sizes),
         ),
         f"## {GOAL:,} rows, derived",
         table(
             [
-                *("work", "cores", "up to rows", "µs per further row, a step before", "µs per further row", "busy"),
-                *("hours computing", "TB shuffled", "hours of network"),
-                "hours in all",
+                *("work", "up to rows", "µs per further row, a step before", "µs per further row", "busy"),
+                *("TB shuffled", *(f"hours on {cores:,} cores" for cores in CLUSTERS)),
             ],
             derived(costs, sizes),
         ),
