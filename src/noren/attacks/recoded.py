@@ -161,16 +161,16 @@ def _of_rows(left: Any, right: Any, near: Whole | None) -> Callable[[slice], Rea
 def _nearest(mine: Real, theirs: Real) -> Whole:
     """Return for each row of one the nearest rows of another along the axes on which rows differ most."""
     axes = np.linalg.eigh(mine.T @ mine + theirs.T @ theirs)[1][:, -_AXES:]
-    near = KDTree(theirs @ axes).query(mine @ axes, range(1, min(_LISTED, len(theirs)) + 1))[1]
-    return np.asarray(near, np.int64)
+    return np.asarray(KDTree(theirs @ axes).query(mine @ axes, range(1, min(_LISTED, len(theirs)) + 1))[1], np.int64)
 
 
 def _most_similar(released: coo_array, known: coo_array) -> Whole:
     """Return for each row of one the rows of another with the most similar sets of items; of few the first fill up."""
     weight = np.maximum(np.rint(CERTAIN * released.data), 1).astype(np.int64)
-    sets = item_sets(*released.coords, *released.shape, weight)
-    index = index_of(item_sets(*known.coords, *known.shape), known.shape[1])
-    customer = most_similar(index, sets, np.arange(released.shape[0]), min(_LISTED, known.shape[0]))[0]
+    people, items = known.shape
+    sets = item_sets(released.coords[0], released.coords[1], released.shape[0], items, weight)
+    index = index_of(item_sets(known.coords[0], known.coords[1], people, items), items)
+    customer = most_similar(index, sets, np.arange(released.shape[0]), min(_LISTED, people))[0]
     return np.maximum(customer, 0)
 
 

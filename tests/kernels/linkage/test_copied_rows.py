@@ -70,7 +70,7 @@ def test_of_long_lists_a_part_is_looked_at_and_whoever_is_found_is_weighed_in_fu
         if size <= longest:
             assert {i for v, i in listed if v == u} == {i for v, i in whole if v == u}
             continue
-        spent, looked_at = 0, set()
+        spent, looked_at = 0, set[int]()
         for parts in sorted(near_rows, key=lambda parts: sum(min(len(part), longest) for part in parts)):
             spent += sum(min(len(part), longest) for part in parts)
             if spent > longest and looked_at & {i for v, i in whole if v == u}:
