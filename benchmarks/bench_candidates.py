@@ -315,6 +315,7 @@ def write_many(done: dict[str, Any], options: argparse.Namespace) -> None:
     """Write what is known so far beside the other tables."""
     grown, met = list[list[str]](), list[bool]()
     taken = [value for key, value in done.items() if key.startswith("grown")]
+    taken.sort(key=lambda value: (*value[0][:2], len(value[0][2]), value[0][2]))
     for line, (seconds, peak) in taken:
         size = int(line[2].replace(",", ""))
         smaller = [(int(other[2].replace(",", "")), took[0]) for other, took in taken if other[:2] == line[:2]]
@@ -338,7 +339,7 @@ def write_many(done: dict[str, Any], options: argparse.Namespace) -> None:
         " percentage points more are named among likely customers, with the 95 % interval.",
         table(
             ["attack", "release", "shop", "all pairs", "likely, points", f"{SHORT_LISTS} rows, points"],
-            [value for key, value in done.items() if key.startswith("compared")],
+            sorted(value for key, value in done.items() if key.startswith("compared")),
         ),
         facts("noren", "numpy", "scipy", "numba", "polars"),
     ]
