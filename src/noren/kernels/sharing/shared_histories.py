@@ -65,7 +65,7 @@ class Effort:
     """In how many steps groups are priced anew after the rounds, and the best of all are chosen."""
 
 
-_GLANCE = Effort(rounds=3, starts=1, tries=6, heat=0.0)  # enough to see which of several mixtures is the cheapest
+_GLANCE = Effort(rounds=3, starts=1, tries=6, heat=0.0, steps=0)  # enough to see which mixture is the cheapest
 
 
 @dataclass
@@ -477,8 +477,8 @@ def _improved(
     # one member at a time finds most; halves, now and then, what one at a time cannot
     sizes = [1, 1, 1, k // 2] if k > 3 else [1]
     best, cheapest = search.groups, search.cost
-    wanted = effort.rounds * k
     done, fixed = 0, estimate is None
+    wanted = effort.rounds * k * (3 if fixed and effort.steps else 1)  # where no choice among more groups follows
     last = _BOUNDING + (1 - _BOUNDING) * (1.0 if fixed or not effort.steps else _ROUNDS)
     try:
         report(_BOUNDING, cheapest)
