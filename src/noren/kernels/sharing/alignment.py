@@ -24,7 +24,7 @@ from noren.kernels.linkage.assignment import EXACT, FAR, assign
 
 COLUMNS = 3
 """How many ordered columns a row has here; columns that a history lacks are constant and cost nothing."""
-LONG = 200
+LONG = 150
 """Columns of the shorter table beyond which tables are joined over near rows only."""
 MISSING = 1e30
 """Stands for a missing number. The difference of two missing ones is 0, of a missing and a known one enormous."""
