@@ -80,11 +80,7 @@ HELD_OUT: dict[str, tuple[Steps, bool]] = {
     "one pseudonym, thin 70 %, noise": ([thin(0.7), perturb(15, 0.4, 3)], False),
 }
 OTHER_DATA = (("2017", 2026), ("2016", 77))
-VECTORS = {
-    "vector noise_light": "noise_light",
-    "vector noise_strong": "noise_strong",
-    "vector at_sample": "at_sample",
-}
+VECTORS = {"vector noise_light": "noise_light", "vector noise_strong": "noise_strong", "vector at_sample": "at_sample"}
 
 
 def without_times(release: Release) -> Release:

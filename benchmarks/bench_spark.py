@@ -327,10 +327,7 @@ def main() -> None:
         " of core time spent in tasks, at the largest size; other programs ran beside, and a kept"
         " folder holds figures of several runs. `s1` to `s8` attack `pseudonymize`; `cell-error`, `classes` and"
         " `jaccard` look at `generalize-by-count`.",
-        table(
-            ["work", *(f"{rows:,} rows" for rows in sizes), "busy"],
-            grown(costs, sizes),
-        ),
+        table(["work", *(f"{rows:,} rows" for rows in sizes), "busy"], grown(costs, sizes)),
         f"## {GOAL:,} rows, derived",
         table(
             [

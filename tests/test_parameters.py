@@ -10,14 +10,7 @@ from noren.attacks.monthly_profile import S7
 from noren.errors import FileError, ParameterError
 from noren.progress import silent
 from noren.protocols import Component, Measure, Method, Score
-from noren.registry import (
-    describe,
-    expand,
-    flags,
-    from_flags,
-    reference_facts,
-    share_flags,
-)
+from noren.registry import describe, expand, flags, from_flags, reference_facts, share_flags
 from noren.sweeps.files import SweepFile
 
 

@@ -19,9 +19,7 @@ import noren
 from noren.errors import ParameterError, SchemaError, UnknownNameError
 from noren.transformers import Protector
 
-BY_NATURE = {
-    "check_methods_subset_invariance": "classes of k are formed of the rows that are protected together",
-}
+BY_NATURE = {"check_methods_subset_invariance": "classes of k are formed of the rows that are protected together"}
 
 
 def people(rows: int = 60) -> pd.DataFrame:

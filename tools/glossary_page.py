@@ -19,10 +19,7 @@ PAGES = {"en": DOCS / "glossary.md", "ja": DOCS / "ja" / "glossary.md"}
 MARK = "<!-- made by tools/glossary_page.py from here on -->"
 LISTED_ELSEWHERE = ("methods", "attacks", "measures")
 """Chapters of components, each of which has a page and a list of its own."""
-HEADINGS = {
-    "en": ("Term", "日本語", "Meaning", "See"),
-    "ja": ("用語", "English", "意味", "参照"),
-}
+HEADINGS = {"en": ("Term", "日本語", "Meaning", "See"), "ja": ("用語", "English", "意味", "参照")}
 USED_IN = {
     "original": "data/schema.md",
     "public-part": "guide/steward.md",

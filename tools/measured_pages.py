@@ -33,12 +33,7 @@ DETAILS = ("U against the size of blocks", "What others report")
 """Parts of fragments that are left to the files of results."""
 ABOUT = ROOT / "benchmarks" / "peers" / "comparison.md"
 WRITTEN = "<!-- Written by tools/measured_pages.py; do not edit. -->"
-ROOMS = {
-    "methods": "Methods",
-    "attacks": "Attacks",
-    "measures": "Measures",
-    "commands": "Whole commands",
-}
+ROOMS = {"methods": "Methods", "attacks": "Attacks", "measures": "Measures", "commands": "Whole commands"}
 
 Point = dict[str, Any]
 Line = tuple[str, str, str]

@@ -5,16 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.attacks.period_releases import (
-    best_simple,
-    contest,
-    history,
-    noisy,
-    nothing,
-    right_share,
-    score,
-    shop,
-)
+from tests.attacks.period_releases import best_simple, contest, history, noisy, nothing, right_share, score, shop
 
 from noren.api import attack
 from noren.attacks import attacks

@@ -10,14 +10,7 @@ import re
 import pytest
 from tests.contest.cups import Cup, finished, three_teams, tried
 
-from noren.contest.results import (
-    matrix_csv,
-    results_html,
-    results_json,
-    results_of,
-    stability_csv,
-    standings_csv,
-)
+from noren.contest.results import matrix_csv, results_html, results_json, results_of, stability_csv, standings_csv
 from noren.contest.state import fold
 from noren.data.formats.text_layout import neutral
 from noren.i18n import use_language

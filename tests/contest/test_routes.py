@@ -12,15 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.contest.route_table import (
-    BROWSERS,
-    PAGES,
-    PAGES_AFTER_RESULTS,
-    REST,
-    REST_AFTER_RESULTS,
-    ROLES,
-    Row,
-)
+from tests.contest.route_table import BROWSERS, PAGES, PAGES_AFTER_RESULTS, REST, REST_AFTER_RESULTS, ROLES, Row
 from tests.contest.served import PASSWORD, Person, Served, awaited
 
 from noren.contest.store.tables import accounts

@@ -111,11 +111,7 @@ def test_lines_of_others_are_passed_over_and_the_process_stays(scripted: ScorerP
 
 @pytest.mark.parametrize(
     ("kind", "limits", "reason"),
-    [
-        ("hang", {"seconds": 0.2}, TOO_LONG),
-        ("eat", {"megabytes": 200.0}, TOO_LARGE),
-        ("die", {}, GONE),
-    ],
+    [("hang", {"seconds": 0.2}, TOO_LONG), ("eat", {"megabytes": 200.0}, TOO_LARGE), ("die", {}, GONE)],
 )
 def test_what_goes_wrong_is_told_and_the_next_order_is_done(
     kind: str, limits: dict[str, float], reason: str, scripted: ScorerProcess

@@ -8,16 +8,7 @@ from pathlib import Path
 import pytest
 
 from noren.data import catalog
-from noren.data.catalog import (
-    KNOWN,
-    cache_folder,
-    describe,
-    fetch,
-    find,
-    open_dataset,
-    search_folders,
-    verify,
-)
+from noren.data.catalog import KNOWN, cache_folder, describe, fetch, find, open_dataset, search_folders, verify
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.errors import FileError, OutputError, UnknownNameError

@@ -80,12 +80,7 @@ def test_problems_come_by_row_then_column_and_all_are_counted() -> None:
         Finding(np.array([WHOLE_FILE]), 0, at("file")),
     ]
     report = gather(findings, limit=4)
-    assert [(p.row, p.column) for p in report.problems] == [
-        (None, "file"),
-        (3, "date"),
-        (3, "quantity"),
-        (4, "date"),
-    ]
+    assert [(p.row, p.column) for p in report.problems] == [(None, "file"), (3, "date"), (3, "quantity"), (4, "date")]
     assert (report.valid, report.total) == (False, 6)
     assert len(gather(findings).problems) == 6
     assert gather(findings, limit=0).problems == ()
@@ -108,12 +103,7 @@ def test_the_report_as_plain_data_is_json() -> None:
     problem = Problem(2, "item", "x\x00", "a rule", "a cure")
     told = {"row": 2, "column": "item", "value": "x\x00", "rule": "a rule", "cure": "a cure"}
     report = Report(valid=False, problems=(problem,), total=31, warnings=())
-    assert json.loads(json.dumps(report.as_dict())) == {
-        "valid": False,
-        "problems": [told],
-        "total": 31,
-        "warnings": [],
-    }
+    assert json.loads(json.dumps(report.as_dict())) == {"valid": False, "problems": [told], "total": 31, "warnings": []}
 
 
 def test_a_report_keeps_the_start_of_an_endless_value() -> None:

@@ -177,7 +177,7 @@ BROKEN_CELLS = {
     ("customer", "customer 12967 already has p1 in 2010/12"): ["p2", "del"],
     ("invoice", "pseudonyms and invoices consist of letters, digits, _ and -"): ["a b"],
     ("date", "a date is a day written like 2010/12/1, without leading zeros"): [
-        *("", "2010/12/09", "2010-12-9", "2010/12/40", "2010/12/39", "2010/12/0"),
+        *("", "2010/12/09", "2010-12-9", "2010/12/40", "2010/12/39", "2010/12/0")
     ],
     ("date", "a date stays in the month of the original, 2010/12"): ["2010/11/9", "2011/12/9"],
     ("time", "a time is written like 9:30, from 0:00 to 23:59"): ["", "9", "9:300", "24:00", "9:60"],

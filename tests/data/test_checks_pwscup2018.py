@@ -165,13 +165,13 @@ BROKEN_CELLS = {
     ("date", "the cell must contain the original date 2010/12/1"): ["[2010/12/2;2010/12/9]", "2010/12/2"],
     ("item", "the cell must contain the original item 71053"): ["", "85123A", "{85123A;22728}"],
     ("item", "a set of items in braces with one semicolon between two items"): [
-        *("[71053;71053]", "{}", "{71053", "{;}", "{71053;}"),
+        *("[71053;71053]", "{}", "{71053", "{;}", "{71053;}")
     ],
     ("item", "nothing does not"): ["{71053;nothing}"],
     ("item", "' 85123A' does not"): ["{71053; 85123A}"],
     ("item", "71053 occurs twice"): ["{71053;85123A;71053}"],
     ("price", "a price is a number from 0.01 to 99999.99 with at most two decimals"): [
-        *("0", "0.00", "3.390", "3;39", "3.", ".39", "+3.39", "3.39e0", "100000", "nan", "[3.39;1e9]"),
+        *("0", "0.00", "3.390", "3;39", "3.", ".39", "+3.39", "3.39e0", "100000", "nan", "[3.39;1e9]")
     ],
     ("price", "a range starts with its smaller end"): ["[4;3.39]"],
     ("price", "the cell must contain the original price 3.39"): ["[3.4;4]", "3.4"],

@@ -144,10 +144,7 @@ def test_a_folder_takes_its_place_when_it_is_whole(tmp_path: Path) -> None:
         (aside / "deep" / "a").write_bytes(b"1")
         assert not target.exists()
     assert names(tmp_path) == {"release", "deep", "a"}
-    with (
-        pytest.raises(OutputError, match="is not empty; name another folder, or add --force"),
-        writing_folder(target),
-    ):
+    with pytest.raises(OutputError, match="is not empty; name another folder, or add --force"), writing_folder(target):
         pass
     with writing_folder(target, replace=True) as aside:
         (aside / "b").write_bytes(b"2")

@@ -136,10 +136,7 @@ def test_intervals() -> None:
 
 
 def test_masks_of_values_of_different_length() -> None:
-    assert mask_hierarchy("zip", ["12", "123"]).labels.rows() == [
-        ("12", "12*", "1**", "*"),
-        ("123", "12*", "1**", "*"),
-    ]
+    assert mask_hierarchy("zip", ["12", "123"]).labels.rows() == [("12", "12*", "1**", "*"), ("123", "12*", "1**", "*")]
 
 
 def test_dates_by_month_quarter_and_year() -> None:

@@ -51,12 +51,7 @@ def test_lines_that_agree_are_accepted(tmp_path: Path) -> None:
 
 
 def test_many_files_beside_the_data(tmp_path: Path) -> None:
-    files = written(
-        tmp_path,
-        age="020;young;*\n20;young;*\n",
-        my_city="Bern;CH;*\nBern;DE;*\n",
-        other="x;*\n",
-    )
+    files = written(tmp_path, age="020;young;*\n20;young;*\n", my_city="Bern;CH;*\nBern;DE;*\n", other="x;*\n")
     files.append(tmp_path / "nowhere.csv")
     age, city, other, nowhere = check_files(files, PEOPLE)
     # 020 is the number 20, and agrees with it; ? says that a cell is empty

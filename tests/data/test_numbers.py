@@ -121,10 +121,7 @@ def test_two_ways_that_fit_are_asked_about_with_an_example() -> None:
     [asked] = questions
     assert str(asked) == "weight: is 1.249 1.249 or 1,249? Every value allows both; 1.249 was chosen"
     assert (asked.about, asked.column, asked.chosen) == ("number", "weight", "1,234.56")
-    assert [(a.value, a.label) for a in asked.answers] == [
-        ("1,234.56", "1.249 = 1.249"),
-        ("1.234,56", "1.249 = 1,249"),
-    ]
+    assert [(a.value, a.label) for a in asked.answers] == [("1,234.56", "1.249 = 1.249"), ("1.234,56", "1.249 = 1,249")]
 
 
 def test_a_column_that_says_how_it_writes_numbers_reads_them_so() -> None:

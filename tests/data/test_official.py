@@ -14,14 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from hypothesis import given
-from tests.data.strategies import (
-    Drawn,
-    drawn_master,
-    drawn_months,
-    drawn_pairs,
-    drawn_purchases,
-    drawn_releases,
-)
+from tests.data.strategies import Drawn, drawn_master, drawn_months, drawn_pairs, drawn_purchases, drawn_releases
 
 from noren.data.cells import set_dtype
 from noren.data.contest_files import (

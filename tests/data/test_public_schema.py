@@ -71,9 +71,9 @@ def purchases() -> History:
 def test_a_history_tells_no_name_that_was_declared(tmp_path: Path, how: str) -> None:
     original = purchases()
     hidden = pl.when(pl.col("what") != "SECRETITEM").then(pl.all())
-    aligned = original.frame.with_columns(
-        who="p" + pl.int_range(pl.len()).cast(pl.String) + pl.lit("x"),
-    ).with_columns(hidden.name.keep())
+    aligned = original.frame.with_columns(who="p" + pl.int_range(pl.len()).cast(pl.String) + pl.lit("x")).with_columns(
+        hidden.name.keep()
+    )
     release = Release.of_aligned(original, History(aligned, OWN), Statement("by hand"), seed=1)
     folder = getattr(release, how)(tmp_path / "out")
     said = told(folder)

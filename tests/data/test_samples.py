@@ -113,10 +113,7 @@ def test_small_sizes_are_exact(data: st.DataObject) -> None:
         ({"items": 0}, "items = 0 is out of range; use items >= 1"),
         ({"seed": -1}, "seed = -1 is out of range; use seed >= 0"),
         ({"block_rows": 0}, "block_rows = 0 is out of range; use block_rows >= 1"),
-        (
-            {"customers": 10, "rows": 9},
-            "rows = 9 is out of range; use 10 <= rows <= 200000 (customers = 10)",
-        ),
+        ({"customers": 10, "rows": 9}, "rows = 9 is out of range; use 10 <= rows <= 200000 (customers = 10)"),
         ({"customers": 2, "rows": 40_001}, "rows = 40001 is out of range; use 2 <= rows <= 40000 (customers = 2)"),
         ({"items": 90_001}, "items = 90001 is out of range; use items <= 90000"),
     ],

@@ -53,10 +53,7 @@ def test_the_first_table_is_read_unless_another_is_far_larger(tmp_path: Path) ->
 def test_names_that_are_missing_or_repeated_are_made_up_and_said(tmp_path: Path) -> None:
     found = guess_schema(book(tmp_path / "t.xlsx", one=[("a", None, "a", "n"), ("x", 1, "y", 2), ("z", 3, "w", 4)]))
     assert found.schema.names == ("a", "column2", "a_2", "n")
-    assert found.notes[1:3] == (
-        "column 2 ('') is now named column2",
-        "column 3 ('a') is now named a_2",
-    )
+    assert found.notes[1:3] == ("column 2 ('') is now named column2", "column 3 ('a') is now named a_2")
 
 
 # --- OpenDocument ----------------------------------------------------------------------------------------------------

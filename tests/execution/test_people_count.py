@@ -15,13 +15,7 @@ from noren.errors import SchemaError
 from noren.execution.files import reject_repeated_people
 
 SCHEMA = Schema.of(
-    {
-        "kind": "table",
-        "columns": {
-            "patient_id": {"role": "identifier", "optional": True},
-            "sex": {"role": "quasi"},
-        },
-    }
+    {"kind": "table", "columns": {"patient_id": {"role": "identifier", "optional": True}, "sex": {"role": "quasi"}}}
 )
 
 

@@ -77,10 +77,7 @@ def test_what_is_within_the_limits_proves_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("tried", "missing"),
-    [
-        ((), "membership inference, attribute inference"),
-        ((membership(100),), "attribute inference"),
-    ],
+    [((), "membership inference, attribute inference"), ((membership(100),), "attribute inference")],
 )
 def test_a_limit_that_nobody_tried_is_untried(tried: tuple[Inferred, ...], missing: str) -> None:
     verdict = judge(facts(*tried), "sensitive")

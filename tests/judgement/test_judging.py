@@ -95,11 +95,7 @@ def table(
             "Broken: the promise of k = 5 is not kept: only 3 customers share some history.",
         ),
         (history(claimed={"k": 5}, smallest_class=5, audited=False), "untried", "the audit failed"),
-        (
-            history(tried("near", 9, 0), failed=("linkage",)),
-            "withstands",
-            "1 test did not finish: linkage.",
-        ),
+        (history(tried("near", 9, 0), failed=("linkage",)), "withstands", "1 test did not finish: linkage."),
     ],
 )
 def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
@@ -305,10 +301,7 @@ UNTRIED = RiskUtilityPoint(label="raw", use=1.0)
             "2 of 4 releases meet the rule; k = 3 (withstands) keeps the most utility, 56.2%",
         ),
         ([BROKEN, SAFE], "1 of 2 releases meets the rule: k = 3 (withstands) keeps 56.2% of the utility"),
-        (
-            [BROKEN, BROKEN],
-            "None of the 2 releases meets the rule; names only has the lowest risk, 80.0%",
-        ),
+        ([BROKEN, BROKEN], "None of the 2 releases meets the rule; names only has the lowest risk, 80.0%"),
         ([BROKEN], "names only does not meet the rule: its risk is 80.0%"),
         ([UNTRIED, UNTRIED], "None of the 2 releases has been judged yet"),
         ([UNTRIED], "The release has not been judged yet"),

@@ -86,10 +86,7 @@ def test_what_may_not_be_handed_out_beats_nothing_that_may() -> None:
     ("places", "said"),
     [
         ([], "There is nothing to compare yet"),
-        (
-            [TWO, THREE, FOUR],
-            "2 of 3 releases meet the rule; k = 3 (withstands) keeps the most utility, 71.0%",
-        ),
+        ([TWO, THREE, FOUR], "2 of 3 releases meet the rule; k = 3 (withstands) keeps the most utility, 71.0%"),
         ([TWO, RAW], "None of the 2 releases meets the rule; k = 2 has the lowest risk, 30.0%"),
         ([place("untried", 0.9, None, "untried")] * 2, "None of the 2 releases has been judged yet"),
     ],

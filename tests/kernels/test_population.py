@@ -11,13 +11,7 @@ from numba import njit
 from scipy.stats import t as student
 
 from noren.kernels.arrays import Whole
-from noren.kernels.population import (
-    ClassCounts,
-    class_counts,
-    pitman_uniques,
-    snb_uniques,
-    zayatz_uniques,
-)
+from noren.kernels.population import ClassCounts, class_counts, pitman_uniques, snb_uniques, zayatz_uniques
 
 PEOPLE = 8_000
 

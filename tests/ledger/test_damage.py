@@ -69,8 +69,7 @@ def test_a_lost_file_is_named(book: Ledger, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("month", "said"),
-    [("2010-12", "entry 1 is missing"), ("2011-1", "1 of 2 releases are missing")],
+    ("month", "said"), [("2010-12", "entry 1 is missing"), ("2011-1", "1 of 2 releases are missing")]
 )
 def test_a_lost_release_is_named(book: Ledger, month: str, said: str) -> None:
     shutil.rmtree(book.folder / "releases" / month)

@@ -416,13 +416,7 @@ def test_two_histories_too_long_for_each_other() -> None:
 
 def test_a_schema_with_names_where_numbers_should_be() -> None:
     schema = Schema.model_validate(
-        {
-            "columns": {
-                "who": {"role": "customer"},
-                "day": {"role": "date", "type": "text"},
-                "what": {"role": "item"},
-            }
-        }
+        {"columns": {"who": {"role": "customer"}, "day": {"role": "date", "type": "text"}, "what": {"role": "item"}}}
     )
     with pytest.raises(SchemaError, match="one column of names"):
         Generalize(k=2).protect(of_rows([("a", "x", "y"), ("b", "x", "y")], schema), seed=1)

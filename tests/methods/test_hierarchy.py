@@ -189,11 +189,7 @@ def test_identifiers_may_become_pseudonyms(people: Table, ladders: Path) -> None
 
 @pytest.mark.parametrize("search", ["safe", "arx"])
 @pytest.mark.parametrize(
-    ("asked", "part", "least"),
-    [
-        ({"l": 2}, "l_distinct", 2.0),
-        ({"l": 2, "diversity": "entropy"}, "l_entropy", 2.0),
-    ],
+    ("asked", "part", "least"), [({"l": 2}, "l_distinct", 2.0), ({"l": 2, "diversity": "entropy"}, "l_entropy", 2.0)]
 )
 def test_diversity_is_kept(
     people: Table, ladders: Path, search: str, asked: dict[str, Any], part: str, least: float

@@ -249,8 +249,7 @@ def test_shops_of_other_kinds(name: str, shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("people", "words"),
-    [(count, f"k = 4 needs at least 4 customers, but there are {count};") for count in (1, 2, 3)],
+    ("people", "words"), [(count, f"k = 4 needs at least 4 customers, but there are {count};") for count in (1, 2, 3)]
 )
 def test_too_few_customers(people: int, words: str) -> None:
     with pytest.raises(ParameterError, match=words):

@@ -197,9 +197,7 @@ def test_the_evidence_is_that_of_the_judgement(case: Callable[..., Case]) -> Non
     assert about.least == 5
 
 
-def test_an_impact_assessment_answers_three_questions_and_says_what_was_not_measured(
-    case: Callable[..., Case],
-) -> None:
+def test_an_impact_assessment_answers_three_questions_and_says_what_was_not_measured(case: Callable[..., Case]) -> None:
     pack = papers(case("generalize-by-count", k=5), "gdpr", "en")
     annex = named(pack, "1-dpia")
     titles = [section.title for section in annex.sections]

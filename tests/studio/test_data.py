@@ -213,28 +213,11 @@ def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -
         (
             "history",
             {"a": {"role": "customer"}},
-            [
-                (
-                    None,
-                    "no column has one of these roles: Date, Item, Price, Quantity",
-                )
-            ],
+            [(None, "no column has one of these roles: Date, Item, Price, Quantity")],
         ),
-        (
-            "history",
-            {"a": {"role": "item"}},
-            [(None, "no column has the role “Customer”")],
-        ),
-        (
-            "history",
-            {"a": {"role": "quasi"}},
-            [("a", "the role quasi does not fit this kind of rows")],
-        ),
-        (
-            "table",
-            {"a": {"role": "customer"}},
-            [("a", "the role customer does not fit this kind of rows")],
-        ),
+        ("history", {"a": {"role": "item"}}, [(None, "no column has the role “Customer”")]),
+        ("history", {"a": {"role": "quasi"}}, [("a", "the role quasi does not fit this kind of rows")]),
+        ("table", {"a": {"role": "customer"}}, [("a", "the role customer does not fit this kind of rows")]),
         ("table", {"a": {}, "b": {"role": "quasi"}}, [("a", "What is “a” for?")]),
         (
             "table",
@@ -251,11 +234,7 @@ def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -
             {"a": {"role": "quasi", "type": "date", "format": "%Q"}},
             [("a", "the format '%Q' does not describe a date; write it like %Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S")],
         ),
-        (
-            "table",
-            {"a": {"role": "quasi"}, "full": {"role": "quasi"}},
-            [("full", "2 cells are empty")],
-        ),
+        ("table", {"a": {"role": "quasi"}, "full": {"role": "quasi"}}, [("full", "2 cells are empty")]),
         ("table", {}, [(None, "every column is left out")]),
         (
             "table",

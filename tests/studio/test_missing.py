@@ -92,14 +92,8 @@ def test_what_failed_is_told_in_the_language_of_the_reader() -> None:
     ("parts", "said"),
     [
         ([], ""),
-        (
-            [failed("attack", "jaccard")],
-            "1 attack did not finish: jaccard. The verdict is about the others only.",
-        ),
-        (
-            [failed("measure", "rfm"), failed("measure", "emm")],
-            "2 measures failed: rfm, emm. Their values",
-        ),
+        ([failed("attack", "jaccard")], "1 attack did not finish: jaccard. The verdict is about the others only."),
+        ([failed("measure", "rfm"), failed("measure", "emm")], "2 measures failed: rfm, emm. Their values"),
     ],
 )
 def test_what_is_missing_is_said_in_a_sentence(parts: list[dict[str, Any]], said: str) -> None:

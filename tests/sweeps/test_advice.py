@@ -102,12 +102,7 @@ def test_where_nothing_may_be_handed_out_nothing_lies_beside() -> None:
 
 def test_the_map_draws_what_can_be_chosen_and_tells_the_rest() -> None:
     made = found(ALL)
-    assert made.labels == [
-        "◆ generalize, k = 5",
-        "▲ generalize, k = 3",
-        "◆ generalize, k = 6",
-        "● thin, share = 0.5",
-    ]
+    assert made.labels == ["◆ generalize, k = 5", "▲ generalize, k = 3", "◆ generalize, k = 6", "● thin, share = 0.5"]
     assert made.brief == ["◆ k = 5", "▲ k = 3", "◆ k = 6", "● share = 0.5"]
     assert made.taken == [0]
     assert made.far.startswith("Not drawn: pseudonymize; swap, share = 0.1; ")

@@ -41,7 +41,7 @@ async def tell(request: Request) -> JSONResponse:
             "theme": state.theme,
             "form": dict(form),
             "client": state.client,
-        },
+        }
     )
 
 

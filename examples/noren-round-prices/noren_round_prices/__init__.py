@@ -43,8 +43,7 @@ class RoundPrices(Method):
             lo=pl.max_horizontal(low.round(6), pl.lit(price.grid)), hi=(low + self.step - price.grid).round(6)
         )
         frame = original.frame.with_columns(
-            pl.col(customer.name).replace_strict(customers, names, return_dtype=pl.String),
-            band.alias(price.name),
+            pl.col(customer.name).replace_strict(customers, names, return_dtype=pl.String), band.alias(price.name)
         )
         statement = Statement(self.name, self.parameters(), promise="hides exact prices, not people")
         return Release.of_aligned(original, replace(original, frame=frame), statement, seed=seed)

@@ -64,7 +64,7 @@ class Consistency(Attack):
                 _(
                     "there are {count:,} candidate pairs of a pseudonym and a customer, which is too many; use the "
                     "measures classes and survival, which count candidates by history"
-                ).format(count=pairs),
+                ).format(count=pairs)
             )
         return self.assign(candidates, seed=seed)
 

@@ -202,11 +202,7 @@ def listing() -> Output:
     )
 
 
-datasets_commands = app.group(
-    "datasets",
-    help=_("List and download public data sets."),
-    invoke_without_command=True,
-)
+datasets_commands = app.group("datasets", help=_("List and download public data sets."), invoke_without_command=True)
 
 
 @datasets_commands.callback()
@@ -243,9 +239,7 @@ def fetch(name: Annotated[str, Argument(metavar="NAME")]) -> Output:
 
 
 hierarchy_commands = app.group(
-    "hierarchy",
-    help=_("Build and check hierarchies, which generalize values level by level."),
-    no_args_is_help=True,
+    "hierarchy", help=_("Build and check hierarchies, which generalize values level by level."), no_args_is_help=True
 )
 
 

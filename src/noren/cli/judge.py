@@ -60,7 +60,7 @@ def attack(
         raise ParameterError(
             _("no attack works on a {kind}; use noren measure to see how far its rows can be linked").format(
                 kind=_(str(data.schema.kind))
-            ),
+            )
         )
     results: dict[str, Any] = {}
     failures = Failures(alone=names != "all" and len(ready) == 1)

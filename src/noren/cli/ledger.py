@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from noren.ledger import Ledger, LedgerEntry, Proposal
 
 ledger_commands = app.group(
-    "ledger",
-    help=_("Release data period by period and control the joint risk of all releases."),
-    no_args_is_help=True,
+    "ledger", help=_("Release data period by period and control the joint risk of all releases."), no_args_is_help=True
 )
 
 Folder = Annotated[Path, Argument(metavar="LEDGER", help=_("A folder created by noren ledger init."))]

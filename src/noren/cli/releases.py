@@ -310,10 +310,7 @@ def checked_parts(
 
 
 @app.command("digest")
-def digest(
-    release: Annotated[Path, Argument(metavar="RELEASE")],
-    engine: EngineName = "local",
-) -> Output:
+def digest(release: Annotated[Path, Argument(metavar="RELEASE")], engine: EngineName = "local") -> Output:
     """Print the digest."""
     from noren.execution.engine import get_engine
 

@@ -157,11 +157,7 @@ def _numbers(text: str, flag: str, *, least: float) -> list[float]:
     return numbers
 
 
-chart_commands = app.group(
-    "chart",
-    help=_("Draw a perturbed table beside its original."),
-    no_args_is_help=True,
-)
+chart_commands = app.group("chart", help=_("Draw a perturbed table beside its original."), no_args_is_help=True)
 
 Model = Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"]
 Released = Annotated[Path, Argument(metavar="RELEASE", help=_("The release folder."))]
@@ -207,11 +203,7 @@ def histogram(release: Released, attribute: str, picture: Picture) -> Output:
 
 
 @chart_commands.command("crosstab")
-def crosstab(
-    release: Released,
-    attributes: str,
-    picture: Picture,
-) -> Output:
+def crosstab(release: Released, attributes: str, picture: Picture) -> Output:
     """Draw a cross tabulation."""
     return picture.draw(release, comma_separated(attributes))
 

@@ -126,13 +126,7 @@ class StudioLocation:
 
 
 @user.command("add")
-def add(
-    login: LoginName,
-    role: RoleName = "steward",
-    name: str = "",
-    *,
-    place: StudioLocation,
-) -> Output:
+def add(login: LoginName, role: RoleName = "steward", name: str = "", *, place: StudioLocation) -> Output:
     """Add a user."""
     from noren.studio.users import get_role
 
@@ -207,8 +201,7 @@ def trail(out: Path, place: StudioLocation) -> Output:
 
 @app.command("verify")
 def verify(
-    file: Annotated[Path, Argument(metavar="TRAIL")],
-    expect: Annotated[str | None, Option(metavar="DIGEST")] = None,
+    file: Annotated[Path, Argument(metavar="TRAIL")], expect: Annotated[str | None, Option(metavar="DIGEST")] = None
 ) -> Output:
     """Verify the chain of a trail; exit code 1 if it is broken."""
     from noren.studio.audit_trail import check_file

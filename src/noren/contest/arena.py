@@ -131,7 +131,7 @@ class Arena:
         """Return the receipt of a file; it is always the same."""
         if self.signing.public != contest.public_key:
             raise RefusedError(
-                _("another server signed the receipts of this contest; look for the receipt in the contest's archive"),
+                _("another server signed the receipts of this contest; look for the receipt in the contest's archive")
             )
         return self.signing.receipt(contest.id, submission)
 

@@ -41,16 +41,7 @@ from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.engines.blocks import cores, map_blocks
-from noren.errors import (
-    FileError,
-    InputError,
-    OutputError,
-    ParameterError,
-    SchemaError,
-    listing,
-    quoted,
-    suggestion,
-)
+from noren.errors import FileError, InputError, OutputError, ParameterError, SchemaError, listing, quoted, suggestion
 from noren.i18n import _
 from noren.tables import Texts
 

@@ -38,10 +38,7 @@ class MethodByPeriod(HistoryMethod):
             },
         ),
     )
-    starts: tuple[date, ...] = Field(
-        default=(),
-        title=N_("First day of each custom period, such as 2010-12-01"),
-    )
+    starts: tuple[date, ...] = Field(default=(), title=N_("First day of each custom period, such as 2010-12-01"))
 
     @field_validator("starts", mode="before")
     @classmethod
@@ -86,7 +83,7 @@ class MethodByPeriod(HistoryMethod):
                 raise ParameterError(
                     _("no row falls in the period that begins on {day}; leave that day out of starts").format(
                         day=day.isoformat()
-                    ),
+                    )
                 )
         return named
 

@@ -187,8 +187,7 @@ class Generalize(Method):
     )
     most_rows: MostRows = None
     block: Annotated[int | None, not_below(2)] = Field(
-        default=None,
-        title=N_("Customers searched together (default: all up to 1500, otherwise 1000 at a time)"),
+        default=None, title=N_("Customers searched together (default: all up to 1500, otherwise 1000 at a time)")
     )
     lower_bound: Literal["none", "estimate", "exact"] = Field(
         default="none",
@@ -197,25 +196,13 @@ class Generalize(Method):
             "smallest error that any such release could have; an estimate uses some blocks of customers and has an "
             "interval; either takes many times as long as a quick search"
         ),
-        json_schema_extra=in_form(
-            words={"none": N_("none"), "estimate": N_("estimate"), "exact": N_("exact")},
-        ),
+        json_schema_extra=in_form(words={"none": N_("none"), "estimate": N_("estimate"), "exact": N_("exact")}),
     )
     survival: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        title=N_("Instead of k: the probability of surviving all attackers, such as 0.9"),
+        default=None, gt=0, lt=1, title=N_("Instead of k: the probability of surviving all attackers, such as 0.9")
     )
-    min_class: Sharing = Field(
-        default=2,
-        title=N_("With survival: minimum size of a group"),
-    )
-    attackers: int = Field(
-        default=13,
-        ge=1,
-        title=N_("Number of independent attackers"),
-    )
+    min_class: Sharing = Field(default=2, title=N_("With survival: minimum size of a group"))
+    attackers: int = Field(default=13, ge=1, title=N_("Number of independent attackers"))
     bound: Bound = Field(
         default="sharp",
         title=N_("Rule for an effective attack: that of the paper, or the sharp one, which needs fewer hits"),

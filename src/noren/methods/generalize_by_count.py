@@ -76,9 +76,7 @@ class GeneralizeByCount(Method):
     generalises = True
 
     k: Sharing = Field(
-        title=SHARING,
-        description=SHARING_HELP,
-        json_schema_extra=in_form(main=True, start="3", minimum=2),
+        title=SHARING, description=SHARING_HELP, json_schema_extra=in_form(main=True, start="3", minimum=2)
     )
     suppress_cells: SuppressCells = False
     categories: CategoryFile = None

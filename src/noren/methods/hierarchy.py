@@ -167,7 +167,7 @@ class HierarchyMethod(TableClassMethod):
                 "category": N_("a separate category"),
                 "drop": N_("delete the row"),
                 "error": N_("stop with an error"),
-            },
+            }
         ),
     )
     search: Literal["safe", "arx"] = Field(

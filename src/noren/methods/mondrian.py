@@ -89,8 +89,7 @@ class Mondrian(TableClassMethod):
     only_with_l_or_t = frozenset({"suppression"})
 
     relaxed: bool = Field(
-        default=False,
-        title=N_("Also split rows with equal values: classes are smaller, and their cells may overlap"),
+        default=False, title=N_("Also split rows with equal values: classes are smaller, and their cells may overlap")
     )
     suppression: Suppression = 0.1
     hierarchies: Path | None = Field(default=None, description=N_("folder of hierarchies, as for the method hierarchy"))
@@ -136,9 +135,7 @@ class Mondrian(TableClassMethod):
             counts=counts,
         )
         if class_of is None:
-            raise ParameterError(
-                _("even all rows together do not meet l or t; use a smaller l or a larger t"),
-            )
+            raise ParameterError(_("even all rows together do not meet l or t; use a smaller l or a larger t"))
         rows = np.ones(len(table), np.int64) if counts is None else counts
         classes, failing = int(class_of.max()) + 1, np.zeros(len(table), dtype=np.bool_)
         if values is not None:

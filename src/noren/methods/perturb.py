@@ -79,10 +79,7 @@ class Perturb(MethodByPeriod):
         title=N_("Maximum number of days by which a date moves within its period"),
         json_schema_extra=in_form(main=True),
     )
-    whole_baskets: bool = Field(
-        default=False,
-        title=N_("Move purchases of one day (and invoice) together"),
-    )
+    whole_baskets: bool = Field(default=False, title=N_("Move purchases of one day (and invoice) together"))
     price: float = Field(
         default=0.05,
         ge=0,
@@ -132,7 +129,7 @@ class Perturb(MethodByPeriod):
                 _(
                     "perturb changes dates, prices and quantities, but these purchases have none; use another "
                     "method, such as swap or thin"
-                ),
+                )
             )
 
     def moves_dates(self, schema: Schema) -> bool:

@@ -106,9 +106,7 @@ class PseudoRecords(Method):
         ),
     )
     effort: Literal["quick", "normal", "thorough"] = Field(
-        default="normal",
-        title=EFFORT,
-        json_schema_extra=in_form(main=True, words=EFFORT_WORDS),
+        default="normal", title=EFFORT, json_schema_extra=in_form(main=True, words=EFFORT_WORDS)
     )
 
     @classmethod

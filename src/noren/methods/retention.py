@@ -91,18 +91,13 @@ class Retention(Method):
         json_schema_extra=in_form(main=True, start="5"),
     )
     rho: float | None = Field(
-        default=None,
-        ge=0,
-        lt=1,
-        title=N_("Instead of k: the probability that a value is kept (ρ)"),
+        default=None, ge=0, lt=1, title=N_("Instead of k: the probability that a value is kept (ρ)")
     )
     weights: tuple[float, ...] = Field(
-        default=(),
-        title=N_("Weights of the released columns, in order: a higher one keeps more (default: equal)"),
+        default=(), title=N_("Weights of the released columns, in order: a higher one keeps more (default: equal)")
     )
     classes: tuple[str, ...] = Field(
-        default=(),
-        title=N_("Put numbers into classes: age=20..90:5 for up to 20, 25, … 90"),
+        default=(), title=N_("Put numbers into classes: age=20..90:5 for up to 20, 25, … 90")
     )
     missing: Literal["error", "category"] = Field(
         default="error",

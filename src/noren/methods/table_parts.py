@@ -209,11 +209,7 @@ class TableClassMethod(Method):
         default="distinct",
         title=N_("How sensitive values count for l"),
         json_schema_extra=in_form(
-            words={
-                "distinct": N_("number of values"),
-                "entropy": N_("entropy"),
-                "recursive": N_("recursive, with c"),
-            }
+            words={"distinct": N_("number of values"), "entropy": N_("entropy"), "recursive": N_("recursive, with c")}
         ),
     )
     c: float = Field(
@@ -222,8 +218,7 @@ class TableClassMethod(Method):
         title=N_("Recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"),
     )
     t: Share | None = Field(
-        default=None,
-        title=N_("Maximum distance of a class's sensitive values from the whole table's, from 0 to 1 (t)"),
+        default=None, title=N_("Maximum distance of a class's sensitive values from the whole table's, from 0 to 1 (t)")
     )
     distance: Literal["equal", "ordered"] = Field(
         default="equal",

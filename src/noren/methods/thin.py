@@ -69,21 +69,12 @@ class Thin(HistoryMethod):
     wrong_for = N_("Used alone: the remaining rows are exact, and one of them may be enough to identify a customer.")
 
     share: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        title=N_("Share of rows to delete, from 0 to 1"),
-        json_schema_extra=in_form(main=True),
+        default=0.1, ge=0, le=1, title=N_("Share of rows to delete, from 0 to 1"), json_schema_extra=in_form(main=True)
     )
     rarest: bool = Field(
-        default=False,
-        title=N_("Delete the most identifying rows first"),
-        json_schema_extra=in_form(main=True),
+        default=False, title=N_("Delete the most identifying rows first"), json_schema_extra=in_form(main=True)
     )
-    allow_vanish: bool = Field(
-        default=False,
-        title=N_("Allow a customer to lose all rows"),
-    )
+    allow_vanish: bool = Field(default=False, title=N_("Allow a customer to lose all rows"))
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Delete rows of ``original``; the same seed deletes the same ones."""

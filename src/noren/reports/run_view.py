@@ -369,8 +369,7 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
     inserted_row, deleted = pl.col("row") >= len(original), pl.col("public").is_null()
     state = pl.when(inserted_row).then(pl.lit("inserted")).when(deleted).then(pl.lit("deleted"))
     frame = pl.DataFrame({"row": chosen, "public": places}).select(
-        row=pl.when(~inserted_row).then(pl.col("row") + 1),
-        state=state.otherwise(pl.lit("kept")).cast(STATES),
+        row=pl.when(~inserted_row).then(pl.col("row") + 1), state=state.otherwise(pl.lit("kept")).cast(STATES)
     )
     blank = pl.repeat(None, len(chosen), dtype=pl.String, eager=True)
 

@@ -73,8 +73,7 @@ class JobRunner:
         if not self._is_alone() and not store.queue.is_shared:
             self._presence.close()
             raise FileError(
-                _("another studio works with this folder; choose another folder with --data-dir"),
-                file=settings.folder,
+                _("another studio works with this folder; choose another folder with --data-dir"), file=settings.folder
             )
 
     # --- life ------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def get_role(word: str) -> UserRole:
         return UserRole(word)
     except ValueError:
         raise ParameterError(
-            _("there is no role {word!r}; choose one of {names}").format(word=word, names=", ".join(UserRole)),
+            _("there is no role {word!r}; choose one of {names}").format(word=word, names=", ".join(UserRole))
         ) from None
 
 

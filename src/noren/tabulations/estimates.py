@@ -213,12 +213,7 @@ class ImpliedDraws:
     """
 
     def __init__(
-        self,
-        public: History,
-        statement: Statement | None = None,
-        *,
-        totals: Sequence[Tabulation] = (),
-        seed: int = 1,
+        self, public: History, statement: Statement | None = None, *, totals: Sequence[Tabulation] = (), seed: int = 1
     ) -> None:
         if totals and "weight" in public.schema.names:
             raise SchemaError(Texts("noren.data.draws")("draw_column_exists", name="weight"), column="weight")

@@ -41,14 +41,8 @@ def test_names_are_spelled_in_one_way(name: str, words: str) -> None:
             Hint.ORDER,
             "order_id invoice_no BASKET_ID receipt transaction_id ticket Bon num_pedido 伝票番号 订单号 주문번호",
         ),
-        (
-            Hint.DATE,
-            "purchase_date InvoiceDate timestamp t_dat event_time 購買日 Bestelldatum jour fecha 구매일 日期",
-        ),
-        (
-            Hint.GOODS,
-            "sku asin article_id product_id StockCode itemDescription 商品コード JAN JANコード Artikel",
-        ),
+        (Hint.DATE, "purchase_date InvoiceDate timestamp t_dat event_time 購買日 Bestelldatum jour fecha 구매일 日期"),
+        (Hint.GOODS, "sku asin article_id product_id StockCode itemDescription 商品コード JAN JANコード Artikel"),
         (Hint.UNIT_PRICE, "price unit_price Preis Einzelpreis prix precio 単価 价格"),
         (Hint.TOTAL, "sales_value amount dollars spend 金額 betrag Rechnungsbetrag TotalAmount 금액"),
         (Hint.QUANTITY, "qty quantity cds units 数量 Menge quantité Bestellmenge 수량"),

@@ -134,14 +134,7 @@ def test_types_of_texts(values: list[str], kind: str, pattern: str | None) -> No
 
 @pytest.mark.parametrize(
     ("values", "width"),
-    [
-        ([1.0, 2.0], 1.0),
-        ([1.5, 2.0], 0.01),
-        ([1.25], 0.01),
-        ([1.125], 0.001),
-        ([1.0005], 0.0001),
-        ([1 / 3], None),
-    ],
+    [([1.0, 2.0], 1.0), ([1.5, 2.0], 0.01), ([1.25], 0.01), ([1.125], 0.001), ([1.0005], 0.0001), ([1 / 3], None)],
 )
 def test_the_grid_of_numbers(values: list[float], width: float | None) -> None:
     [column] = guess_columns(pl.DataFrame({"x": values})).schema.columns
@@ -260,10 +253,7 @@ def test_the_contests_own_tables(shared: Path) -> None:
 
 
 def test_what_was_understood_is_shown_beside_an_example(tmp_path: Path) -> None:
-    found = of(
-        tmp_path,
-        '会員,購入日,価格,率,備考\n007,H30.4.1,"1,280円",12.5%,x\n8,R6.4.1,980円,3%,\x1by\n',
-    )
+    found = of(tmp_path, '会員,購入日,価格,率,備考\n007,H30.4.1,"1,280円",12.5%,x\n8,R6.4.1,980円,3%,\x1by\n')
     told = [(u.column, u.type, u.written, u.example, u.value) for u in found.understood]
     assert told[1:4] == [
         ("購入日", "date", "dates in Japanese eras", "H30.4.1", "2018/4/1"),
@@ -278,10 +268,7 @@ def test_what_was_understood_is_shown_beside_an_example(tmp_path: Path) -> None:
 def test_columns_without_a_name_of_their_own_are_given_one(tmp_path: Path) -> None:
     found = of(tmp_path, ",age,age\nx,1,2\ny,3,4\n")
     assert found.schema.names == ("column1", "age", "age_2")
-    assert found.notes[1:3] == (
-        "column 1 ('') is now named column1",
-        "column 3 ('age') is now named age_2",
-    )
+    assert found.notes[1:3] == ("column 1 ('') is now named column1", "column 3 ('age') is now named age_2")
     assert read(tmp_path / "file.csv").data.frame.row(1) == ("y", 3, 4)
 
 

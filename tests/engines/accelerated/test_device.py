@@ -9,12 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from noren.engines.accelerated.device import (
-    Accelerator,
-    accelerator_for,
-    find_accelerator,
-    in_smaller_blocks,
-)
+from noren.engines.accelerated.device import Accelerator, accelerator_for, find_accelerator, in_smaller_blocks
 from noren.engines.choice import LOCAL, EngineChoice
 from noren.errors import ParameterError
 

@@ -95,8 +95,7 @@ def test_two_values_of_one_row_are_bounded_exactly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "k", "published"),
-    [(32561, 2, 0.65), (32561, 5, 0.43), (32561, 10, 0.35), (10**6, 2, 0.25)],
+    ("rows", "k", "published"), [(32561, 2, 0.65), (32561, 5, 0.43), (32561, 10, 0.35), (10**6, 2, 0.25)]
 )
 def test_bound_is_below_the_published_ones(rows: int, k: float, published: float) -> None:
     local = float(np.log((rows - 1) / (k - 1)) / 2)

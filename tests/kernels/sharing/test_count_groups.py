@@ -42,10 +42,7 @@ def test_rows_without_a_customer_are_deleted() -> None:
     assert laid.tolist() == [DELETED, 0, DELETED, 0]
 
 
-@given(
-    rows=st.lists(st.tuples(st.integers(-1, 6), KEYS, KEYS), min_size=1, max_size=40),
-    k=st.integers(2, 4),
-)
+@given(rows=st.lists(st.tuples(st.integers(-1, 6), KEYS, KEYS), min_size=1, max_size=40), k=st.integers(2, 4))
 @settings(deadline=None)
 def test_against_plain_python(rows: list[tuple[int, int | None, int | None]], k: int) -> None:
     present = list(dict.fromkeys(who for who, _price, _quantity in rows if who >= 0))

@@ -122,12 +122,7 @@ def test_the_share_of_distances_is_the_largest(k: int) -> None:
 
 
 @examples(150)
-@given(
-    st.integers(2, 6),
-    st.integers(0, 10**6),
-    st.sampled_from([0.0, 0.3]),
-    st.booleans(),
-)
+@given(st.integers(2, 6), st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.booleans())
 def test_pair_costs_add_up_to_no_more_than_a_row(k: int, seed: int, missing: float, suppress: bool) -> None:
     rows = histories([1] * k, seed, missing=missing, items=3)
     # beside a blank also a cell that is never suppressed for its price is, and costs no more than that

@@ -97,11 +97,7 @@ def test_no_more_than_k_less_one_deletions_are_priced_in() -> None:
 def test_a_deleted_customer_comes_back_where_there_is_a_place() -> None:
     rows = equal_rows(5, 5, 5, 5)
     search = GroupSearch(
-        rows,
-        [np.array([0, 1])],
-        suppress=True,
-        affinity=np.zeros((4, 4)),
-        generator=np.random.default_rng(1),
+        rows, [np.array([0, 1])], suppress=True, affinity=np.zeros((4, 4)), generator=np.random.default_rng(1)
     )
     search.replace([*search.groups, search.alone(2), search.alone(3)])
     assert search.cost == 40

@@ -119,11 +119,7 @@ def indian(folder: Path) -> Path:
     return write_csv(folder, "bills.csv", ["Customer Code", "Bill Date", "Item Name", "Rate", "Qty"], rows)
 
 
-@animal(
-    "countries",
-    "Switzerland: 1'249.00, 01.04.2018",
-    _history("Kunde", "Datum", "Artikel", "Preis", "Anzahl"),
-)
+@animal("countries", "Switzerland: 1'249.00, 01.04.2018", _history("Kunde", "Datum", "Artikel", "Preis", "Anzahl"))
 def swiss(folder: Path) -> Path:
     rows = (
         (p.member, p.when.strftime("%d.%m.%Y"), p.good.name, f"{p.price:,.2f}".replace(",", "'"), p.quantity)

@@ -18,12 +18,7 @@ START = dt.datetime(2018, 4, 1, 9, 5, 30)
     "ratings of films, the moment as seconds since 1970",
     Reading(
         "history",
-        {
-            "userId": "customer text",
-            "movieId": "item text",
-            "rating": "other",
-            "timestamp": "date date|datetime",
-        },
+        {"userId": "customer text", "movieId": "item text", "rating": "other", "timestamp": "date date|datetime"},
         rows=200,
         people=25,
         cells=((1, "userId", "1"), (1, "timestamp", DAY), (1, "movieId", "296")),
@@ -149,11 +144,7 @@ def library_loans(folder: Path) -> Path:
     "readings of electricity meters",
     Reading(
         "history",
-        {
-            "meter_id": "customer text",
-            "timestamp": "date date|datetime",
-            "kwh": "quantity|price|other decimal",
-        },
+        {"meter_id": "customer text", "timestamp": "date date|datetime", "kwh": "quantity|price|other decimal"},
         rows=240,
         people=20,
         cells=((1, "meter_id", "MTR-80001"), (1, "timestamp", DAY), (1, "kwh", 0.314)),

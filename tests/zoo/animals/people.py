@@ -309,12 +309,7 @@ def members(folder: Path) -> Path:
     "people whose number was given twice by mistake, three times",
     Reading(
         "table",
-        {
-            "person_id": "identifier",
-            "age": "quasi integer",
-            "city": "quasi text",
-            "illness": "sensitive text",
-        },
+        {"person_id": "identifier", "age": "quasi integer", "city": "quasi text", "illness": "sensitive text"},
         rows=80,
         people=80,
         cells=((1, "age", 41), (1, "illness", "asthma")),
@@ -341,12 +336,7 @@ def repeated_ids(folder: Path) -> Path:
     "a single row",
     Reading(
         "table",
-        {
-            "name": "identifier|quasi text",
-            "age": "quasi integer",
-            "city": "quasi text",
-            "illness": "sensitive text",
-        },
+        {"name": "identifier|quasi text", "age": "quasi integer", "city": "quasi text", "illness": "sensitive text"},
         rows=1,
         people=1,
         cells=((1, "age", 41), (1, "name", "Aiko Abe")),

@@ -193,12 +193,7 @@ def heavy_customer(folder: Path) -> Path:
     "quantities, but no prices",
     Reading(
         "history",
-        {
-            "client": "customer text",
-            "purchase_date": "date date",
-            "article": "item text",
-            "units": "quantity integer",
-        },
+        {"client": "customer text", "purchase_date": "date date", "article": "item text", "units": "quantity integer"},
         rows=160,
         people=24,
         cells=((1, "units", 3), (1, "purchase_date", DAY)),
@@ -214,12 +209,7 @@ def no_prices(folder: Path) -> Path:
     "no items: who, when, how many, for how much",
     Reading(
         "history",
-        {
-            "custid": "customer text",
-            "date": "date date",
-            "quantity": "quantity integer",
-            "amount": "price decimal",
-        },
+        {"custid": "customer text", "date": "date date", "quantity": "quantity integer", "amount": "price decimal"},
         rows=160,
         people=24,
         cells=((1, "custid", "00259"), (1, "amount", 3747.0), (2, "date", LATER)),
@@ -235,12 +225,7 @@ def no_items(folder: Path) -> Path:
     "the same in columns of fixed width, without a header",
     Reading(
         "history",
-        {
-            "column1": "customer text",
-            "column2": "date date",
-            "column3": "quantity integer",
-            "column4": "price decimal",
-        },
+        {"column1": "customer text", "column2": "date date", "column3": "quantity integer", "column4": "price decimal"},
         rows=160,
         people=24,
         cells=((1, "column1", "00259"), (1, "column2", DAY), (1, "column4", 3747.0)),

@@ -124,22 +124,13 @@ LoginName = Annotated[str, Option("--login", prompt=_("Login"), help=text("login
 
 
 @app.command("signup")
-def signup(
-    address: Address,
-    login: LoginName,
-    name: str | None = None,
-    code: str = "",
-) -> Output:
+def signup(address: Address, login: LoginName, name: str | None = None, code: str = "") -> Output:
     """Create an account and store a token."""
     return _welcome(address, login, confirm=True, new=name or login, code=code)
 
 
 @app.command("login")
-def login(
-    address: Address,
-    login: LoginName,
-    name: Annotated[str, Option("--token-name")] = "noren",
-) -> Output:
+def login(address: Address, login: LoginName, name: Annotated[str, Option("--token-name")] = "noren") -> Output:
     """Log in and store a token."""
     return _welcome(address, login, confirm=False, program=name)
 

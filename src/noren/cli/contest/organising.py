@@ -296,10 +296,7 @@ add_action(acting, actions.rescore, scorer="scorer")
 
 @acting.command("jobs")
 def jobs(
-    contest: Contest,
-    retry: Annotated[str | None, Option(metavar="JOB")] = None,
-    *,
-    connection: Connection,
+    contest: Contest, retry: Annotated[str | None, Option(metavar="JOB")] = None, *, connection: Connection
 ) -> Output:
     """Show what waits, runs or failed."""
     with connection.client() as client:

@@ -38,13 +38,7 @@ add_action(app, actions.join, lambda _client, _request, answer: {"team": answer}
 
 
 @app.command("data")
-def data(
-    contest: Contest,
-    out: Path,
-    round_: Round = None,
-    *,
-    connection: Connection,
-) -> Output:
+def data(contest: Contest, out: Path, round_: Round = None, *, connection: Connection) -> Output:
     """Fetch the data of a round."""
     with connection.client() as client:
         chosen = round_of(client.contest(contest), round_, "protect")
@@ -101,13 +95,7 @@ add_action(
 
 
 @app.command("targets")
-def targets(
-    contest: Contest,
-    out: Path | None = None,
-    round_: Round = None,
-    *,
-    connection: Connection,
-) -> Output:
+def targets(contest: Contest, out: Path | None = None, round_: Round = None, *, connection: Connection) -> Output:
     """List what may be attacked, and fetch it."""
     from noren.data.formats.files import create_folder
 

@@ -105,12 +105,7 @@ def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
 
 
 @app.command("results")
-def results(
-    contest: Contest,
-    out: Path | None = None,
-    *,
-    connection: Connection,
-) -> Output:
+def results(contest: Contest, out: Path | None = None, *, connection: Connection) -> Output:
     """Show or fetch the results."""
     kinds = (".html", ".csv", ".json")
     if out is not None and out.suffix.lower() not in kinds:
@@ -133,12 +128,7 @@ Archive = Annotated[Path, Argument(metavar="ARCHIVE", help=_("A file written by 
 
 @app.command("export")
 def export(
-    contest: Contest,
-    out: Path,
-    data_dir: Path | None = None,
-    *,
-    storage: ArenaStorage,
-    connection: Connection,
+    contest: Contest, out: Path, data_dir: Path | None = None, *, storage: ArenaStorage, connection: Connection
 ) -> Output:
     """Write a contest to one file."""
     with progress_bar() as progress:
@@ -193,10 +183,7 @@ def audit(
 
 
 @app.command("replay")
-def replay(
-    file: Archive,
-    workers: Annotated[int | None, Option(min=1, max=64)] = None,
-) -> Output:
+def replay(file: Archive, workers: Annotated[int | None, Option(min=1, max=64)] = None) -> Output:
     """Compute all scores again; exit code 1 at the first difference."""
     from noren.contest.replay import replay as run
 

@@ -68,13 +68,7 @@ def checked_release(
 
 
 def check_guess(
-    rulebook: Rulebook,
-    original: Path,
-    target: Path,
-    guess: Path,
-    *,
-    limit: int = SHOWN,
-    master: Path | None = None,
+    rulebook: Rulebook, original: Path, target: Path, guess: Path, *, limit: int = SHOWN, master: Path | None = None
 ) -> Report:
     """Check a guess against the file of its target."""
     data = original_of(rulebook, original, master)

@@ -187,13 +187,7 @@ class Change:
         self.head = log[-1]
 
     def enqueue(
-        self,
-        kind: str,
-        *,
-        queue: str,
-        submission: str | None = None,
-        order: Mapping[str, Any] = {},
-        **values: Any,
+        self, kind: str, *, queue: str, submission: str | None = None, order: Mapping[str, Any] = {}, **values: Any
     ) -> str:
         """Add a job, and return its name."""
         job = new_id()

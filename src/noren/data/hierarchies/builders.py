@@ -10,16 +10,7 @@ import polars as pl
 
 from noren.data.guessing.roles import coordinates
 from noren.data.hierarchies.builder import Builder, ColumnValues
-from noren.data.hierarchies.codes import (
-    POSTCODE,
-    PREFECTURES,
-    Icd,
-    Municipality,
-    PlaceName,
-    Postcode,
-    Prefix,
-    folded,
-)
+from noren.data.hierarchies.codes import POSTCODE, PREFECTURES, Icd, Municipality, PlaceName, Postcode, Prefix, folded
 from noren.data.hierarchies.levels import Hierarchy, canonical
 from noren.data.hierarchies.names import FromColumn, Groups, KeepOrSuppress, Rare, Similar
 from noren.data.hierarchies.numbers import Cuts, Dates, Grid, Hours, Quantiles, Widths, default_widths

@@ -125,9 +125,7 @@ def _worth_saying(values: Expression, column: Column, sd: float) -> Expression:
         return f.lit(True)  # all values of the column are equal: the cell is exact
     lo, hi, width = f.array_min(values), f.array_max(values), f.lit(column.grid)
     inside = f.aggregate(
-        values,
-        f.lit(0.0),
-        lambda total, x: total + ((lo - x) * (lo - x) + (hi - x) * (hi - x) + (hi - lo) * width),
+        values, f.lit(0.0), lambda total, x: total + ((lo - x) * (lo - x) + (hi - x) * (hi - x) + (hi - lo) * width)
     )
     return inside / (2 * (hi - lo + width)) / sd <= f.size(values) * (1 + 1e-12)
 

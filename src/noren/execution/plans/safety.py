@@ -163,10 +163,7 @@ def _disclosure(public: ClusterRecords, column: Column, original: ClusterRecords
         *(f.max(name).alias(name) for name in distances),
     ).first()
     distance = {
-        suffix: (
-            (worst[f"equal_{at}"] + 1) / 2,
-            worst[f"ordered_{at}"] / (len(shares) - 1) if len(shares) > 1 else 0.0,
-        )
+        suffix: ((worst[f"equal_{at}"] + 1) / 2, worst[f"ordered_{at}"] / (len(shares) - 1) if len(shares) > 1 else 0.0)
         for at, (suffix, shares) in enumerate(everybody.items())
     }
     return worst_disclosure(worst.asDict(), distance)

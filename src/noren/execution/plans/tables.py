@@ -107,7 +107,7 @@ def protect_combinations(
             _(
                 "--relaxed separates equal rows by their order, which Spark does not keep; leave it out, "
                 "or use --engine local"
-            ),
+            )
         )
     quasi, sensitive = method.looked_at(original.schema)
     require_enough_rows(method.k, original.rows)

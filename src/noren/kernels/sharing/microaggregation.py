@@ -269,15 +269,7 @@ def _improve(far: Real, group: Whole, groups: int, k: int) -> float:
 
 @kernel()
 def _recombined(
-    points: Real,
-    near: Whole,
-    k: int,
-    most: int,
-    group: Whole,
-    members: Whole,
-    sizes: Whole,
-    dice: Real,
-    heat: float,
+    points: Real, near: Whole, k: int, most: int, group: Whole, members: Whole, sizes: Whole, dice: Real, heat: float
 ) -> float:
     """Put neighbouring groups together anew, in place, once for each line of ``dice``; return the change of the error.
 

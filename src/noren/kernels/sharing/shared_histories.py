@@ -462,12 +462,7 @@ def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Fact
 
 
 def _improved(
-    search: GroupSearch,
-    k: int,
-    effort: Effort,
-    budget: Budget,
-    report: Report,
-    estimate: Real | None = None,
+    search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report, estimate: Real | None = None
 ) -> int:
     """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds.
 

@@ -73,11 +73,7 @@ class Effective(Measure):
     bounds = (0.0, 1.0)
     unit = N_("1 if an attack was effective, otherwise 0")
     side = "safety"
-    part_names: ClassVar[Mapping[str, str]] = {
-        "named": N_("Named"),
-        "right": N_("Right"),
-        "needed": N_("Needed"),
-    }
+    part_names: ClassVar[Mapping[str, str]] = {"named": N_("Named"), "right": N_("Right"), "needed": N_("Needed")}
     needs = frozenset({"secret", "guess"})
 
     bound: Bound = Field(

@@ -64,7 +64,7 @@ class Association(OfTables):
                 _(
                     "the release has fewer than two columns of the original to compare; release more columns, "
                     "or generalise fewer"
-                ),
+                )
             )
         cuts = {
             name: np.unique(np.quantile(rows.original[name].drop_nulls().to_numpy(), np.arange(1, _BINS) / _BINS))

@@ -294,10 +294,7 @@ class FileIn(StrictInput):
 
 @action(UserRole.STEWARD, "POST /projects/{project}/hierarchies", **body("FilesIn"))
 def upload_hierarchies(
-    studio: Studio,
-    *,
-    project: Ident,
-    files: Annotated[list[FileIn], parameter(min_length=1, max_length=100)],
+    studio: Studio, *, project: Ident, files: Annotated[list[FileIn], parameter(min_length=1, max_length=100)]
 ) -> list[tuple[str, CheckedFile]]:
     """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
     sent = [(display_name(file.name), file.content) for file in files]

@@ -182,8 +182,7 @@ add_action(
 
 
 @exports_router.get(
-    "/runs/{job}/script",
-    **streamed("a script, or a ZIP archive of both", _ZIP, "text/x-shellscript", "text/x-python"),
+    "/runs/{job}/script", **streamed("a script, or a ZIP archive of both", _ZIP, "text/x-shellscript", "text/x-python")
 )
 def download_script(job: Ident, studio: TheStudio, form: Annotated[exports.ScriptForm, Query()] = "zip") -> Response:
     """Return what was done, as commands and as Python, with what they read; the seed is left out."""

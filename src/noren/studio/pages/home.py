@@ -94,10 +94,7 @@ def show_home(visit: OfStudio, query: Annotated[_ProjectListQuery, Query()]) -> 
         typed={"name": "", "source": ""} if renamed or not visit.typed else visit.typed,
         wrong="" if renamed else visit.wrong,
         renaming={"project": renamed, "name": visit.typed.get("name", ""), "wrong": visit.wrong},
-        home_words={
-            "sending": _("Sending {name}"),
-            "stopped": _("Sending was stopped; nothing was saved."),
-        },
+        home_words={"sending": _("Sending {name}"), "stopped": _("Sending was stopped; nothing was saved.")},
     )
 
 
@@ -260,11 +257,7 @@ def add_user(
 @router.post("/users/{login}/{act}")
 @least(UserRole.ADMINISTRATOR)
 def change_user(
-    visit: OfStudio,
-    login: str,
-    act: Literal["role", "password", "revoke"],
-    role: Short = "",
-    password: Password = "",
+    visit: OfStudio, login: str, act: Literal["role", "password", "revoke"], role: Short = "", password: Password = ""
 ) -> Response:
     """Change a user's role or password, or revoke the user."""
     try:

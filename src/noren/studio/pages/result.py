@@ -115,9 +115,7 @@ def show(
 
 @router.post("/projects/{project}/results/{job}/rule")
 def set_rule(
-    visit: OfRun,
-    rule: Annotated[str, Form(max_length=40)] = "",
-    tolerance: Annotated[str, Form(max_length=40)] = "",
+    visit: OfRun, rule: Annotated[str, Form(max_length=40)] = "", tolerance: Annotated[str, Form(max_length=40)] = ""
 ) -> Response:
     """Judge every release of a project by another rule; a tolerance of one's own goes before a name."""
     try:
