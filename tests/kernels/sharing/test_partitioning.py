@@ -65,9 +65,9 @@ def test_the_best_of_a_pool_of_all_groups_is_the_best_partition(k: int) -> None:
             for some in itertools.combinations(range(people), size):
                 costs[sum(1 << u for u in some)] = cost = float(generator.uniform(0, rows.losses[list(some)].sum()))
                 pool.add(Group(np.array(some), np.empty((size, 0), dtype=np.int64), cost))
-        _groups, holds, cost = pool.columns()
-        chosen = _cheapest(holds, cost, search.cost, np.array([people]), len(cost))
-        assert cost[chosen].sum() == pytest.approx(cheapest_partition(costs, people), abs=1e-9)
+        _groups, holds, prices = pool.columns()
+        chosen = _cheapest(holds, prices, search.cost, np.array([people]), len(prices))
+        assert prices[chosen].sum() == pytest.approx(cheapest_partition(costs, people), abs=1e-9)
         assert holds[:, chosen].sum(axis=1).tolist() == [1] * people
 
 
