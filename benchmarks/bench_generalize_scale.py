@@ -1,6 +1,7 @@
 """What `generalize` costs as customers grow, and what blocks do to U.
 
 python benchmarks/bench_generalize_scale.py [--part growth] [--customers 1000,10000,100000] [--seeds 11,12,13,14,15]
+                                            [--method microaggregate]
 python benchmarks/bench_generalize_scale.py --part blocks [--customers 4000] [--sizes 0,2000,1000,500,250]
 python benchmarks/bench_generalize_scale.py --part quality --before FOLDER [--customers 500] [--seeds 11,12,13,14,15]
 python benchmarks/bench_generalize_scale.py --part quality --before FOLDER --customers cdnow.parquet:1000
@@ -29,13 +30,14 @@ ONE = """
 import json, resource, sys, time
 from noren.api import sample
 from noren.data.reading import read
-from noren.methods.generalize import Generalize
+from noren.methods import methods
 import numpy as np, polars as pl
 from noren.data.frames import History
 from noren.data.schema import Role
 where, parameters, seed = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 where, _, few = where.partition(":")
-Generalize(**parameters).protect(sample(customers=60, rows=30_000, seed=1), seed=1)  # compiled, or loaded
+Method = methods[parameters.pop("method")]
+Method(**parameters).protect(sample(customers=60, rows=30_000, seed=1), seed=1)  # compiled, or loaded
 original = sample(customers=int(where), rows=60 * int(where), seed=seed) if where.isdigit() else read(where).data
 if few:  # customers drawn at random
     name = original[Role.CUSTOMER].name
@@ -43,7 +45,7 @@ if few:  # customers drawn at random
     some = everybody.gather(np.random.default_rng(seed).permutation(len(everybody))[:int(few)])
     original = History(original.frame.filter(pl.col(name).is_in(some.implode())), original.schema)
 begin = time.process_time()
-release = Generalize(**parameters).protect(original, seed=seed)
+release = Method(**parameters).protect(original, seed=seed)
 seconds = time.process_time() - begin
 notes = release.statement.notes
 said = {"customers": len(original.customers), "rows": len(original), "seconds": seconds, "U": notes["U"]}
@@ -59,7 +61,7 @@ Said = dict[str, float]
 def measured(where: str, *, seed: int = 1, source: str = "", **parameters: object) -> Said:
     """Run once in a process of its own, with the code in ``source`` if one is given, and return what it said."""
     program = f"import sys; sys.path.insert(0, {source!r})\n{ONE}" if source else ONE
-    done = run_python(program, where, json.dumps({"effort": "quick"} | parameters), str(seed))
+    done = run_python(program, where, json.dumps({"method": "generalize", "effort": "quick"} | parameters), str(seed))
     lines = [text for text in done.output.splitlines() if text.startswith("RESULT ")]
     if not done.ok or not lines:
         sys.exit(f"{where} ended with {done.code}: {done.output.strip()[-800:]}")
@@ -102,9 +104,9 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     head = ["data", "rows", "blocks", "seeds", "processor s", "ms per customer", "U", "deleted rows", "peak GB"]
     text = [
         "# generalize: cost and U as customers grow",
-        "k = 3, effort quick, no lower bound. Generated customers of 60 rows each, and a wholesaler's real year. Means "
-        "over the seeds, of U with its 95 % interval. Processor seconds of the method on all threads, without "
-        "compilation; the highest peak memory of a whole process.",
+        "`generalize`, or `microaggregate` where that is said; k = 3, effort quick, no lower bound. Generated customers "
+        "of 60 rows each, and a wholesaler's real year. Means over the seeds, of U with its 95 % interval. Processor "
+        "seconds of the method on all threads, without compilation; the highest peak memory of a whole process.",
         table(head, growth),
     ]
     cut = [
@@ -158,17 +160,21 @@ def main() -> None:
     parser.add_argument("--sizes", default="0,2000,1000,500,250", help="block sizes; 0 is one block of all")
     parser.add_argument("--k", default="2,3")
     parser.add_argument("--effort", default="quick", help="of quality")
+    parser.add_argument("--method", choices=["generalize", "microaggregate"], default="generalize", help="of growth")
     parser.add_argument("--before", help="a checkout to compare with")
     parser.add_argument("--seeds", default="11,12,13,14,15")
     options = parser.parse_args()
     seeds = [int(seed) for seed in options.seeds.split(",")]
     if options.part == "growth":
+        method, data = options.method, "" if options.method == "generalize" else f"{options.method}, "
         for customers in [text for text in (options.customers or "1000,10000,100000").split(",") if text != "0"]:
             for seed in seeds:
-                store("growth", f"generated, {int(customers):>7,}; {seed}", measured(customers, seed=seed, k=3))
+                result = measured(customers, seed=seed, k=3, method=method)
+                store("growth", f"{data}generated, {int(customers):>7,}; {seed}", result)
         if options.retail:
             for seed in seeds:
-                store("growth", f"online retail; {seed}", measured(options.retail, seed=seed, k=3))
+                result = measured(options.retail, seed=seed, k=3, method=method)
+                store("growth", f"{data}online retail; {seed}", result)
         return
     if options.part == "quality":
         if not options.before:
