@@ -104,8 +104,8 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     head = ["data", "rows", "blocks", "seeds", "processor s", "ms per customer", "U", "deleted rows", "peak GB"]
     text = [
         "# generalize: cost and U as customers grow",
-        "`generalize`, or `microaggregate` where that is said; k = 3, effort quick, no lower bound. Generated customers "
-        "of 60 rows each, and a wholesaler's real year. Means over the seeds, of U with its 95 % interval. Processor "
+        "`generalize`, or `microaggregate` where that is said; k = 3, effort quick, no lower bound. Generated "
+        "customers of 60 rows each, and a wholesaler's real year. Means over the seeds, of U with its 95 % interval. Processor "
         "seconds of the method on all threads, without compilation; the highest peak memory of a whole process.",
         table(head, growth),
     ]
