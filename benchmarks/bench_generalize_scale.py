@@ -105,8 +105,9 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     text = [
         "# generalize: cost and U as customers grow",
         "`generalize`, or `microaggregate` where that is said; k = 3, effort quick, no lower bound. Generated "
-        "customers of 60 rows each, and a wholesaler's real year. Means over the seeds, of U with its 95 % interval. Processor "
-        "seconds of the method on all threads, without compilation; the highest peak memory of a whole process.",
+        "customers of 60 rows each, and a wholesaler's real year. Means over the seeds, of U with its 95 % interval. "
+        "Processor seconds of the method on all threads, without compilation; the highest "
+        "peak memory of a whole process.",
         table(head, growth),
     ]
     cut = [
