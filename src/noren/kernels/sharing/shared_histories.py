@@ -479,6 +479,7 @@ def _improved(
         report(_BOUNDING, cheapest)
         if not fixed and not budget.over() and resized(search, k, effort.tries):
             best, cheapest = search.groups, search.cost
+            report(_BOUNDING, cheapest)
         while len(search.groups) > 1 and not budget.over():
             share = budget.spent() / _ROUNDS if effort.seconds is not None else done / wanted if wanted else 1.0
             if share >= 1:
@@ -494,17 +495,19 @@ def _improved(
         if estimate is not None and not budget.over():
 
             def chosen(share: float) -> None:
+                nonlocal best
+                best = search.groups
                 report(last + (1 - last) * share, search.cost)
 
             repartitioned(search, k, estimate, effort.steps, effort.tries, budget.over, chosen)
+            chosen(1.0)
             resized(search, k, effort.tries)
         if not budget.over():
             search.polish()
             report(1.0, search.cost)
     except (Enough, KeyboardInterrupt):
         budget.stopped = True
-    if sum(group.cost for group in best) < search.cost:
-        search.replace(best)
+        search.replace(best)  # what was reported last
     return done
 
 
