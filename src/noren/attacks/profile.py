@@ -173,7 +173,7 @@ def row_evidence(
     units = np.bincount(public.begin[public.first[:-1]], minlength=known.periods)
     longest = None
     if ((np.diff(known.rows, axis=1) > 0).sum(axis=0) * units).max(initial=0) > _MOST_CELLS:
-        limit, longest = min(limit, _LISTED), _LONGEST * (1 if known.periods > 1 else _AS_A_WHOLE)
+        limit, longest = min(limit, _LISTED), _LONGEST * (1 if known.periods > 1 else _WITHOUT_PERIODS)
     if accelerator is None:
         return evidence(known, public, beside, copies, limit=limit, other_periods=other_periods, longest=longest)
     arrays = plain_arrays(known, public, beside, copies)
@@ -189,7 +189,7 @@ _ENOUGH_PAIRS = 4_000_000
 _MOST_CELLS = 8_000_000
 """Pairs in a period up to which all are compared. Above, so many rows are looked at and customers listed for each
 pseudonym; of rows, a multiple where no period narrows them down."""
-_LONGEST, _LISTED, _AS_A_WHOLE = 1_024, 32, 4
+_LONGEST, _LISTED, _WITHOUT_PERIODS = 1_024, 32, 4
 NOBODY = -1
 
 

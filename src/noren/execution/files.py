@@ -170,8 +170,8 @@ class RawRows(NamedTuple):
 
 
 @contextmanager
-def opened(session: SparkSession, address: str | Path) -> Iterator[Source | None]:
-    """Give what a local file is, and a text elsewhere by a copy for the driver; None is Parquet elsewhere."""
+def source_at(session: SparkSession, address: str | Path) -> Iterator[Source | None]:
+    """Yield a local file, or the driver's copy of a text file on the cluster; None for Parquet on the cluster."""
     place = ClusterPath(session, address)
     if is_local(address):
         yield Source.open(local_path(address))
@@ -216,7 +216,7 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
 def raw_rows(session: SparkSession, address: str | Path, schema: Schema) -> RawRows:
     """Return the rows of Parquet files or of a text; stop where columns are missing, or at other kinds of file."""
     names = schema.names
-    with opened(session, address) as source:
+    with source_at(session, address) as source:
         if source and source.kind == "text" and (rows_of_text := _rows_of_text(session, source, schema, address)):
             return rows_of_text
         if source and source.kind != "parquet":
@@ -350,7 +350,7 @@ def reject_repeated_people(records: ClusterRecords) -> None:
 
 def guessed_schema(spark: SparkSession, path: str | Path, **how: Any) -> SchemaGuess:
     """Guess a schema from the first rows, as one machine does."""
-    with opened(spark, path) as source:
+    with source_at(spark, path) as source:
         if source is not None:
             return guess_schema(source.path, **how)
     rows, count = numbered(spark, path)

@@ -364,7 +364,7 @@ SILENT = -1
 
 _SKILL_ROUNDS = 300
 _PLAIN_ROUNDS = 20
-_TOWARDS = 0.3
+_LEARNING_RATE = 0.3
 _IN_COMMON = 0.05
 _MOST_QUESTIONS = 400
 _DOUBT = 2.0
@@ -406,7 +406,7 @@ def reliability(answers: Whole, choices: Whole, family: Whole) -> tuple[Real, Re
         more = np.maximum(product - np.outer(skill, skill), 0.0) if at >= _PLAIN_ROUNDS else 0.0
         trust = weight / (1 + (more / _IN_COMMON) ** 2)
         estimate = (trust * product) @ skill / np.maximum(trust @ skill**2, 1e-9)
-        skill = (1 - _TOWARDS) * skill + _TOWARDS * np.clip(estimate, 0.0, _MOST_SKILL)
+        skill = (1 - _LEARNING_RATE) * skill + _LEARNING_RATE * np.clip(estimate, 0.0, _MOST_SKILL)
     return skill, _divided(skill, shared, product)
 
 

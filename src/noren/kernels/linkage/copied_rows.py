@@ -12,11 +12,11 @@ for any public row of the same item (prices, quantities) or period (dates, times
 row has says nothing.
 
 **Of many people, those are found whom rare rows point to, and only they are weighed in full.**
-The known rows of an item grow with the people, and so would the work for each public row. Of a pseudonym with more
-than ``longest`` known rows of its items, each row looks, in each list, along the column in which fewest of them lie as
-near as nearly all copies do. Rows that fewest are near to come first, until ``longest`` known rows are looked at; of a
-first row with more, the middle of each list. Customers with a row there are candidates. Then all
-rows of the pseudonym are weighed for its likeliest candidates: what is said of a person who is listed is exact, and
+The known rows of an item grow with the people, and so would the work for each public row. Of a pseudonym with more than
+``longest`` known rows of its items, each row looks, in each list, along the column in which fewest of them lie as near
+as nearly all copies do. Its rarest rows, those near to the fewest known rows, come first, until ``longest`` known rows
+are looked at; if the first has more, only the middle of each list is. Customers with a row there are candidates. Then
+all rows of the pseudonym are weighed for its likeliest candidates: what is said of a person who is listed is exact, and
 where lists are no longer, so is the list.
 """
 
